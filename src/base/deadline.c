@@ -9,6 +9,7 @@
 static const uint64_t granted_once = 2000000000u, granted_at_most = 10000000000u;
 
 _Thread_local Deadline deadline;
+static _Thread_local double started; /* by the clock */
 
 static uint64_t time_of(clockid_t clock) {
     struct timespec time;
@@ -29,6 +30,11 @@ double clock_seconds(void) {
 void deadline_start(unsigned seconds, DeadlineStop *stop, void *context) {
     uint64_t end = seconds ? deadline_now() + (uint64_t)seconds * 1000000000u : stop ? UINT64_MAX : 0;
     deadline = (Deadline){.end = end, .stop = stop, .context = context};
+    started = clock_seconds();
+}
+
+double deadline_seconds(void) {
+    return clock_seconds() - started;
 }
 
 bool deadline_end(void) {

@@ -33,6 +33,8 @@ double clock_seconds(void);
 uint64_t deadline_now(void);
 /* From now on, so many seconds; 0: no bound. */
 void deadline_start(unsigned seconds, DeadlineStop *stop, void *context);
+/* Since then, by the clock. */
+double deadline_seconds(void);
 /* No bound any more. Returns whether it was missed. */
 bool deadline_end(void);
 /* Reads the clock. */

@@ -105,8 +105,7 @@ bool record_on_host(void) {
 }
 
 bool again_environment(const Recorded *recorded) {
-    return record_on_host() &&
-           (recorded->failed_kernel ? setenv("WEIR_RECORD_ONLY", recorded->failed_kernel, 1) == 0 &&
-                                          setenv("WEIR_RECORD_EXCLUDE", "", 1) == 0
-                                    : setenv("WEIR_RECORD_LAUNCHES", ALL_LAUNCHES, 1) == 0);
+    return record_on_host() && (recorded->failed_kernel ? setenv("WEIR_RECORD_ONLY", recorded->failed_kernel, 1) == 0 &&
+                                                              setenv("WEIR_RECORD_EXCLUDE", "", 1) == 0
+                                                        : setenv("WEIR_RECORD_LAUNCHES", ALL_LAUNCHES, 1) == 0);
 }

@@ -236,6 +236,8 @@ typedef struct Progress {
     size_t file, files; /* at which of how many */
 } Progress;
 double seconds_now(void);
+/* Of processor time, of the thread that asks: what a kernel has is not less where other things run. */
+double seconds_worked(void);
 Progress progress_start(void);
 double progress_seconds(const Progress *progress);
 /* Whether to print now what is going on, to standard error and without a newline: for a terminal, after a second, and

@@ -77,9 +77,10 @@ static bool is_captured(const char *path, const char *dot) {
 static bool is_read(const Paths *paths, const char *path) {
     const char *dot = strrchr(path, '.');
     bool ptx = dot && strcmp(dot, ".ptx") == 0;
-    bool recording = dot && (strcmp(dot, RECORDINGS_END) == 0 || strcmp(dot, ORDER_LOGS_END) == 0 ||
-                             strcmp(dot, LAUNCHES_END) == 0);
-    return is_ir(path) || (recording && paths->ptx != PTX_NOT) || (paths->ptx != PTX_NOT && is_captured(path, dot) && !has_ir_beside(path)) ||
+    bool recording =
+        dot && (strcmp(dot, RECORDINGS_END) == 0 || strcmp(dot, ORDER_LOGS_END) == 0 || strcmp(dot, LAUNCHES_END) == 0);
+    return is_ir(path) || (recording && paths->ptx != PTX_NOT) ||
+           (paths->ptx != PTX_NOT && is_captured(path, dot) && !has_ir_beside(path)) ||
            (ptx && (paths->ptx == PTX_ALL || (paths->ptx == PTX_ALONE && !has_ir_beside(path))));
 }
 
@@ -95,8 +96,9 @@ static bool add_failure(Failures *unread, const char *path, const char *reason) 
     return paths_append(&unread->paths, path) && paths_append(&unread->reasons, reason);
 }
 
-/* The folders that one folder of the command line leads to: what was found below it, and the way down to the present one.
- * A file or folder is known by its path without links: two hard links are two files, with launches of their own. */
+/* The folders that one folder of the command line leads to: what was found below it, and the way down to the present
+ * one. A file or folder is known by its path without links: two hard links are two files, with launches of their own.
+ */
 typedef struct Descent {
     Paths *paths;
     Failures *unread;
@@ -104,7 +106,7 @@ typedef struct Descent {
     const struct Above {
         const struct Above *above;
         const char *path;
-    } *way;
+    } * way;
 } Descent;
 
 static int by_path(const void *left, const void *right) {
@@ -138,18 +140,21 @@ static bool is_above(const Descent *descent, const char *real) {
 
 static bool add_below(Descent *descent, const char *folder, const char *real);
 
-/* Links are followed, and what several lead to is taken once. What is neither a file nor a folder could hold a kernel, and
- * it could not be said whether it does. */
+/* Links are followed, and what several lead to is taken once. What is neither a file nor a folder could hold a kernel,
+ * and it could not be said whether it does. */
 static bool add_entry(Descent *descent, const char *path) {
     struct stat status, link;
     bool read = is_read(descent->paths, path), good = true;
     if (stat(path, &status) != 0) {
         bool dangling = errno == ENOENT && lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
-        return (dangling && !read) || add_failure(descent->unread, path, dangling ? "it is a link to a file that does not exist" : strerror(errno));
+        return (dangling && !read) ||
+               add_failure(descent->unread, path,
+                           dangling ? "it is a link to a file that does not exist" : strerror(errno));
     }
     bool folder = S_ISDIR(status.st_mode);
     if (!folder && !S_ISREG(status.st_mode))
-        return add_failure(descent->unread, path, "it is neither a file nor a folder; name it on the command line to have it read");
+        return add_failure(descent->unread, path,
+                           "it is neither a file nor a folder; name it on the command line to have it read");
     if (!folder && !read)
         return true;
     char *real = realpath(path, NULL);
@@ -175,7 +180,8 @@ static bool add_below(Descent *descent, const char *folder, const char *real) {
     descent->way = &here;
     for (int i = 0; i < count; i++) {
         char *path = NULL;
-        good = good && asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entries[i]->d_name) >= 0;
+        good = good &&
+               asprintf(&path, "%s%s%s", folder, size && folder[size - 1] == '/' ? "" : "/", entries[i]->d_name) >= 0;
         good = good && add_entry(descent, path);
         free(path);
         free(entries[i]);

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* Between releases, of which commit it is: the Makefile says so. */
 #ifndef WEIR_COMMIT
@@ -13,7 +15,20 @@ void print_version(void) {
     printf("weir %s%s\n", weir_version(), *WEIR_COMMIT ? " (commit " WEIR_COMMIT ")" : "");
 }
 
+/* Where both go to one file or pipe, each writes whole lines, so that none of the one ends in the middle of one of the
+ * other. A terminal has whole lines as it is. */
+static void write_whole_lines(void) {
+    enum { LONGEST = 1 << 16 };
+    struct stat out, error;
+    bool both = fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &error) == 0;
+    if (!both || out.st_dev != error.st_dev || out.st_ino != error.st_ino || isatty(STDOUT_FILENO))
+        return;
+    setvbuf(stdout, NULL, _IOLBF, LONGEST);
+    setvbuf(stderr, NULL, _IOLBF, LONGEST);
+}
+
 int main(int count, char **arguments) {
+    write_whole_lines();
     if (count && is_ptxas(arguments[0]))
         return run_ptxas(count, arguments);
     if (count < 2) {

@@ -92,6 +92,25 @@ static FILE *open_temporary(Output *output, const struct stat *there) {
     return fdopen(fd, "w");
 }
 
+/* A link stays, and what it leads to is written, also if that is not there yet; to be freed. */
+static char *written_path(const char *path) {
+    enum { MOST_LINKS = 40 };
+    char *at = strdup(path), *real = realpath(path, NULL), target[PATH_MAX];
+    ssize_t size;
+    for (int i = 0; !real && at && i < MOST_LINKS && (size = readlink(at, target, sizeof target - 1)) > 0; i++) {
+        const char *slash = strrchr(at, '/');
+        char *next = NULL;
+        target[size] = 0;
+        if (asprintf(&next, "%.*s%s", *target == '/' || !slash ? 0 : (int)(slash - at + 1), at, target) < 0)
+            next = NULL;
+        free(at);
+        at = next;
+    }
+    if (real)
+        free(at);
+    return real ? real : at;
+}
+
 Output *output_open(const char *path) {
     Output *output = calloc(1, sizeof *output);
     if (!output)
@@ -100,9 +119,7 @@ Output *output_open(const char *path) {
         output->stream = stdout;
         return output;
     }
-    output->path = realpath(path, NULL); /* a link stays, and what it leads to is written */
-    if (!output->path)
-        output->path = strdup(path);
+    output->path = written_path(path);
     struct stat status;
     bool there = stat(path, &status) == 0;
     if (there && !S_ISREG(status.st_mode)) /* what is no file must not become one */

@@ -6,10 +6,18 @@
 #include <time.h>
 #include <unistd.h>
 
-double seconds_now(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
+    clock_gettime(clock, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+double seconds_now(void) {
+    return seconds_of(CLOCK_MONOTONIC);
+}
+
+double seconds_worked(void) {
+    return seconds_of(CLOCK_THREAD_CPUTIME_ID);
 }
 
 Progress progress_start(void) {

@@ -344,7 +344,7 @@ static bool shows_error(const weir_result *result) {
 static bool leave_launches(Reporter *reporter, const char *path, unsigned next, double started) {
     unsigned left = 0, timeout = reporter->options->run.timeout;
     bool incomplete = reporter->held && weir_result_verdict(reporter->held) == WEIR_VERDICT_INCOMPLETE;
-    bool late = timeout && seconds_now() - started >= timeout && incomplete;
+    bool late = timeout && seconds_worked() - started >= timeout && incomplete;
     if (!late && !shows_error(reporter->held))
         return false;
     for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
@@ -361,7 +361,7 @@ static void do_launches(Reporter *reporter, const char *path, weir_module *modul
                         ModuleWork *work, void *context) {
     bool looks = !options->launch && !options->replay && !reporter->options->no_launch;
     weir_run_options one = *options;
-    double started = seconds_now();
+    double started = seconds_worked();
     unsigned number = 1;
     do {
         char *beside = looks ? launch_beside(path, number) : NULL;
@@ -371,7 +371,7 @@ static void do_launches(Reporter *reporter, const char *path, weir_module *modul
         }
         if (looks)
             one.launch = beside;
-        double spent = seconds_now() - started;
+        double spent = seconds_worked() - started;
         if (number > 1 && options->timeout)
             one.timeout = spent + 1 < options->timeout ? options->timeout - (unsigned)spent : 1;
         one.only_launch |= number > 1;

@@ -51,9 +51,11 @@ static void say_stopped(void *context) {
 
 static void say_too_late(void *context) {
     const Look *look = context;
-    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
-                       "timed out after %u s: not all of it was looked at (raise --timeout)",
-                       look->result->question.timeout);
+    verdict_incomplete(
+        &look->result->verdicts[look->at], "", 0,
+        "timed out after %u s of processor time (%.0f s by the clock): not all of it was looked at (raise "
+        "--timeout)",
+        look->result->question.timeout, deadline_seconds());
 }
 
 void result_starts(const PipelineResult *result) {
