@@ -93,7 +93,7 @@ libfuzzer_targets := $(patsubst $(BUILD)/tests/fuzz/%,$(BUILD)/libfuzzer/%,$(fuz
 .DELETE_ON_ERROR:
 .PHONY: needs house op-ids words lines links golden malformed kernels causes lint-mutants bench-compare bench-cuda bench-device bench-launches bench-gsan bench-machine bench-membar bench-proofs bench-ptx bench-races bench-record bench-size launch-cost shards exec-tutorials gpu-bench gpu-examples gpu-hangs gpu-images gpu-shadow membar-checks ptx-agree \
 	gpu-programs no-gpu-programs FORCE all objects device help demo test complete global reference litmus membar membar-triton ptx ptx-sweep ptx-mutants device-triton ptx-suites ptx-values fences mutants prove-corpus prove-certificates prove-launches prove-mutants prove-oracle prove-ptx asan tsan fuzz bench gsan-rates \
-	corpus found mutation ops docs site static package wheels newcomer release deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
+	corpus found mutation ops docs site static package wheels newcomer validators release deb python-venv format tidy install uninstall clean unit-tests api-tests fuzz-targets libfuzzer-targets bench-programs
 
 all: $(BUILD)/weir $(BUILD)/libweir.a $(BUILD)/libweir.so $(if $(SANITIZE),,$(BUILD)/libweir-gpu.so $(BUILD)/libweir-cuda.so $(BUILD)/libweir-children.so) ## build the command and the libraries (the default)
 
@@ -709,6 +709,10 @@ install: all ## install below PREFIX (/usr/local), itself below DESTDIR
 
 newcomer: ## go through the quick starts, from nothing to a verdict, and print the seconds of each step; ARGS="triton cuda c"
 	@BUILD=$(BUILD) scripts/newcomer $(ARGS)
+
+validators: ## check man pages, scripts, SARIF, HTML, packages and Python by tools of others, those that are installed; ARGS="man shell"
+	@$(MAKE) --no-print-directory -s all
+	@scripts/tests/validators --build $(BUILD) $(ARGS)
 
 release: ## look whether VERSION=X.Y.Z is ready, check it, make what is handed out, and tag it; DRY=1 only looks
 	@BUILD=$(BUILD) scripts/release $(if $(DRY),--dry-run) $(VERSION)

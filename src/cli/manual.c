@@ -181,8 +181,15 @@ static void overview_page(FILE *to) {
     fprintf(to, ".El\n%s%s", environment, statuses);
     add_examples(to, commands, commands + COMMAND_COUNT);
     fprintf(to, "%s.Sh SEE ALSO\n", diagnostics);
-    for (size_t i = 0; i < COMMAND_COUNT; i++)
-        fprintf(to, ".Xr weir-%s 1%s\n", commands[i].name, i + 1 < COMMAND_COUNT ? " ," : "");
+    const char *last = "";
+    for (size_t i = 0; i < COMMAND_COUNT; i++) { /* by the alphabet, as mandoc asks for */
+        const char *next = NULL;
+        for (size_t k = 0; k < COMMAND_COUNT; k++)
+            if (strcmp(commands[k].name, last) > 0 && (!next || strcmp(commands[k].name, next) < 0))
+                next = commands[k].name;
+        fprintf(to, ".Xr weir-%s 1%s\n", next, i + 1 < COMMAND_COUNT ? " ," : "");
+        last = next;
+    }
 }
 
 void manual_page(FILE *to, const Command *command) {

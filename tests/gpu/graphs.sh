@@ -32,6 +32,7 @@ run_case() {
     timeout 120 "$weir" exec --color never -- "$program" "$@" >"$at.weir" 2>"$at.weir-err"
     status=$?
     # What these print depends on time without Weir, too: a race, and pageable memory, which the driver may read before the graph fills it.
+    # shellcheck disable=SC2194 # a list of words
     case " racing host " in *" $1 "*) sed -i 's/[0-9][0-9]*/N/g' "$at.plain" "$at.weir" ;; esac
     head -n "$(wc -l <"$at.plain")" "$at.weir" | diff "$at.plain" - >"$at.diff" || bad="$bad; another output: $(head -n 4 "$at.diff" | tr '\n' '|')"
     [ $plain = 0 ] || bad="$bad; plain: status $plain"
