@@ -71,7 +71,7 @@ class Result:
         return min(scopes, key=SCOPES.index, default=None)
 
     def add_incomplete(self, sentences: Iterable[str]) -> None:
-        """Of what was not looked at for reasons that the check itself does not know."""
+        """Of what was not checked for reasons that the check itself does not know."""
         sentences = list(sentences)
         if sentences and self.verdict == "clean":
             self.verdict = "incomplete"

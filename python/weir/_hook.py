@@ -20,7 +20,7 @@ def note(folder, *words):
             os.close(log)
     except OSError as error:
         if words[0] not in ("python", "counts"):
-            sys.stderr.write(f"weir: not looked at: {line.rstrip()} ({error.strerror})\n")
+            sys.stderr.write(f"weir: not checked: {line.rstrip()} ({error.strerror})\n")
 
 
 class OwnPackage:

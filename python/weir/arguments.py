@@ -420,7 +420,7 @@ def tell_sharing(memory, told):
         if first == i:
             continue
         if own != size or offset % size:
-            sentences.append(f"{owner} and {name} share memory with elements of different sizes, which is not looked at")
+            sentences.append(f"{owner} and {name} share memory with elements of different sizes, which is not checked")
             continue
         owned["buffer"] = words["buffer"] = owner
         words.pop("data", None)

@@ -2,7 +2,7 @@
 
 Every launch goes through `CompiledKernel.run`, whatever led to it: a call of a jitted function, an autotuner, a kernel that
 was compiled ahead of time. That property is wrapped. What was not seen before is written at once, before the launch is made:
-a kernel that hangs is one that is to be looked at. A launch that was seen before costs one look into a set."""
+a kernel that hangs is one that is to be checked. A launch that was seen before costs one look into a set."""
 
 import atexit
 import hashlib
@@ -124,7 +124,7 @@ class Kernel:
             self.recorder.failed(self, error)
 
     def launched(self, grid, values, exact):
-        """A launch with other addresses than those before it, at least; or with other data, where that is looked at. Whether a proof
+        """A launch with other addresses than those before it, at least; or with other data, where that is checked. Whether a proof
         covers it."""
         with program.quiet(), self.lock:
             data = arguments.data_key(self.types, values) if self.looks_at_data else None
@@ -180,7 +180,7 @@ class Kernel:
             self.beyond = True
         elif is_new:
             self.recorder.complain(f"kernel {self.name} has more than {MOST_LAUNCHES} different launches; those after "
-                                   "these are not looked at")
+                                   "these are not checked")
         return covered
 
 
@@ -274,7 +274,7 @@ class Recorder:
         self.project = project
         self.proving = threading.Lock()
         self.new = threading.local()  # the launch that is written, and not made yet
-        self.data_is_here = False  # in memory of this process: what tensors hold can be looked at before each launch
+        self.data_is_here = False  # in memory of this process: what tensors hold can be checked before each launch
         unwritten.State.when_shared.append(self.forget_addresses)
         self.own = f"_weir_{id(self)}"  # the attribute of compiled kernels that is this recorder's
 

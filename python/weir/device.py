@@ -240,7 +240,7 @@ class Loaded:
         device, count, shape, problem = self.device, ctypes.c_size_t(), (ctypes.c_uint * 3)(), ctypes.c_char_p()
         steps = device.steps(device.handle, ctypes.byref(count), shape, ctypes.byref(problem))
         if problem.value:
-            log.missing(f"{self.name}: {problem.value.decode()}: races with other processes were not looked for")
+            log.missing(f"{self.name}: {problem.value.decode()}: races with other processes were not checked")
         if not steps or not count.value:
             return ()
         return [f"grid {shape[0]} {shape[1]} {shape[2]} {standin.device_number(program.device_of(program.current.stream))}\n", *program.step_lines(steps[:count.value])]

@@ -384,7 +384,7 @@ def tensors_in(value):
 
 def log_operation(verb, name, lines):
     if None in lines:
-        return program.State.log.missing(f"{name} accesses a tensor of too many pieces: its races were not looked for")
+        return program.State.log.missing(f"{name} accesses a tensor of too many pieces: its races were not checked")
     program.State.log.operation(verb, program.current.stream, name, lines)
 
 

@@ -85,14 +85,14 @@ class Runtime:
         return 0
 
     def cudaHostRegister(self, pointer, size, flags):
-        log("missing", "cudaHostRegister: how the host accesses that memory while it is copied was not looked at")
+        log("missing", "cudaHostRegister: how the host accesses that memory while it is copied was not checked")
         return 0
 
     def cudaHostUnregister(self, pointer):
         return 0
 
     def cudaStreamCreate(self, pointer):
-        log("missing", "cudaStreamCreate: what is in that stream was not looked at")
+        log("missing", "cudaStreamCreate: what is in that stream was not checked")
         return 0
 
     def cudaStreamDestroy(self, stream):

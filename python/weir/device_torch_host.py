@@ -53,7 +53,7 @@ class Operator(device_torch.Kernel):
     def access(self, log, args, named):
         lines = [program.touch_line(letter, one) for letter, one in self.touched(args, named) if pinned(one) in log.asynchronous]
         if None in lines:
-            log.missing(f"{self.schema_name} accesses a tensor of too many pieces: its races were not looked for")
+            log.missing(f"{self.schema_name} accesses a tensor of too many pieces: its races were not checked")
         elif lines:
             log.host_access(f"the host ({self.schema_name})", lines)
 

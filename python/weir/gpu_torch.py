@@ -339,7 +339,7 @@ class Operator(device_torch_host.Operator):
     def lost(self, error):
         log = program.State.log
         if log is not None:
-            log.missing(f"{self.schema_name}: what it accesses could not be found out ({type(error).__name__}: {error}): its races were not looked for")
+            log.missing(f"{self.schema_name}: what it accesses could not be found out ({type(error).__name__}: {error}): its races were not checked")
 
 
 def handle_of(stream):
@@ -453,7 +453,7 @@ def launching(name, dependent, memories, stream, go):
             lines = None if found is None else list(map(may_touch, found))
             log.kernel(stream, name, dependent, None if lines is None or None in lines else lines)
         except Exception as error:
-            log.missing(f"{name}: what it accesses could not be found out ({type(error).__name__}: {error}): its races were not looked for")
+            log.missing(f"{name}: what it accesses could not be found out ({type(error).__name__}: {error}): its races were not checked")
         return made
     finally:
         Library.leave()

@@ -238,7 +238,7 @@ class Log:
             self.file = open(self.path, "w", encoding="utf-8", errors="replace")
         if self.bytes > MOST_BYTES:
             self.full = True
-            text = f'missing "the order log is larger than {MOST_BYTES >> 30} GiB: what the program did then was not looked at"\n'
+            text = f'missing "the order log is larger than {MOST_BYTES >> 30} GiB: what the program did then was not checked"\n'
         self.file.write(text)
         self.file.flush()
 

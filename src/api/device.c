@@ -487,7 +487,7 @@ static void say_threads(DeviceThreads *threads, bool complete) {
     snprintf(device->threads, sizeof device->threads, "%s",
              threads->problem  ? threads->problem
              : !complete       ? "the launch did not end well"
-             : !threads->watch ? "threads were not looked at"
+             : !threads->watch ? "threads were not checked"
                                : "");
     for (uint32_t i = 0; i < count && !*device->threads; i++)
         if (!races[i].same_value)

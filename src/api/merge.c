@@ -144,7 +144,7 @@ static void say_missing(Merge *merge, const char *const *whose, size_t of) {
     for (size_t i = 0; i < of && named < MOST_NAMED; i++)
         if (!whose[i])
             text_addf(&merge->missing, "%s %zu", named++ ? "," : "", i + 1);
-    text_addf(&merge->missing, "%s of %zu %s missing: the inputs of %s were not looked at",
+    text_addf(&merge->missing, "%s of %zu %s missing: the inputs of %s were not checked",
               count > named ? " and more" : "", of, count == 1 ? "is" : "are", count == 1 ? "it" : "these");
     merge->verdict = verdict_worse(merge->verdict, VERDICT_INCOMPLETE);
 }

@@ -292,7 +292,7 @@ static void add_verdicts(weir_writer *to, const weir_result *result) {
                                .most = writer->options.findings,
                                .witnesses = witnesses,
                                .root = all->question.root,
-                               .witness_hint = "--witness DIR keeps it, for weir run --replay",
+                               .witness_hint = "to save a replayable trace, rerun with --witness DIR",
                                .grouped = grouped ? &writer->grouped : NULL};
         CiInput input = {all->module->source->name, all->module->source, verdict, witnesses};
         if (is_json(writer))

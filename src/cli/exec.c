@@ -502,7 +502,7 @@ static void say_notes(const Captured *captured, const Ended *ended) {
     for (size_t i = 0; i < captured->notes.count; i++)
         complain("%s", captured->notes.items[i]);
     if (ended->left)
-        complain("%zu process%s of the program %s still running (%s), and what %s from here on is not looked at",
+        complain("%zu process%s of the program %s still running (%s), and what %s from here on is not checked",
                  ended->left, ended->left == 1 ? "" : "es", ended->left == 1 ? "is" : "are", ended->left_name,
                  ended->left == 1 ? "it launches" : "they launch");
 }
@@ -532,7 +532,7 @@ static void say_captured(const Captured *captured) {
     if (captured->beyond)
         fprintf(stderr,
                 "weir: %zu kernel%s more different launches than are kept: of those that are not, races, deadlocks and "
-                "barriers are proved, and no more was looked at\n",
+                "barriers are proved, and no more was checked\n",
                 captured->beyond, captured->beyond == 1 ? " has" : "s have");
 }
 
@@ -677,7 +677,7 @@ static int run_and_check(Options *options, const char *folder, const char *scrat
         if (!options->quiet && files_found)
             say_captured(&captured);
         else if (!options->quiet)
-            fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is looked at\n");
+            fprintf(stderr, "weir: no kernel was captured; the order of the program's operations is checked\n");
         if (standin_folder)
             places_resolve(folder);
         all &= merge_order(folder);

@@ -35,7 +35,7 @@ static void emit_module(void *context, const char *path, weir_module *module, co
 static int lint(Options *options) {
     Session session = {0};
     Reporter *reporter = &session.reporter;
-    if (!session_open(&session, options, "looked at") || !reporter_count(reporter))
+    if (!session_open(&session, options, "checked") || !reporter_count(reporter))
         return STATUS_ERROR;
     bool several = options->inputs.count > 1;
     reporter->how.flags |= options->verbose || !several ? 0 : WEIR_SKIP_CLEAN;

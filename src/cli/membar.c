@@ -41,7 +41,7 @@ int command_membar(Options *options) {
     options->membar.function = options->run.kernel; /* of a pass log, the compilations that have it */
     options->membar.timeout = options->run.timeout;
     options->membar.triton = options->run.triton;
-    if (!session_open(session, options, "looked at"))
+    if (!session_open(session, options, "checked"))
         return STATUS_ERROR;
     bool good = session_write(session, WEIR_BARRIERS);
     if (good)

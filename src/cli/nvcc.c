@@ -333,7 +333,7 @@ static weir_file *compile(weir_context *weir, const Options *options, Compilatio
         temporary_forget(folder);
     }
     if (file && compilation->architectures > 1)
-        complain("%s: of %u architectures, the PTX of sm_%s is looked at", source, compilation->architectures,
+        complain("%s: of %u architectures, the PTX of sm_%s is checked", source, compilation->architectures,
                  compilation->newest);
     free(arch);
     free(real);
@@ -432,7 +432,7 @@ int command_nvcc(Options *options) {
         if (is_cuda_source(given[i]) && !paths_append(&options->inputs, given[i]))
             wanted = false;
     if (wanted && has_options_file(given + begin, count - begin) && options->inputs.count) {
-        complain("nvcc's flags are in a file of options, and its kernels are not looked at");
+        complain("nvcc's flags are in a file of options, and its kernels are not checked");
         checked = weir_verdict_status(WEIR_VERDICT_INCOMPLETE);
     } else if (wanted && options->inputs.count) {
         options->compiler = nvcc;
@@ -444,7 +444,7 @@ int command_nvcc(Options *options) {
         options->compiler = NULL;
     }
     if (wanted && has_others(given + begin, count - begin)) {
-        complain("kernels of sources that are CUDA by -x cu are not looked at, only those of .cu files");
+        complain("kernels of sources that are CUDA by -x cu are not checked, only those of .cu files");
         checked = checked == STATUS_OK ? weir_verdict_status(WEIR_VERDICT_INCOMPLETE) : checked;
     }
     free(words);

@@ -15,7 +15,7 @@ int port_kernels(Options *options) {
     CliPort port = {.target = options->port};
     Session *session = &port.session;
     options->no_launch = true;
-    if (!session_open(session, options, "looked at"))
+    if (!session_open(session, options, "checked"))
         return STATUS_ERROR;
     session->reporter.how.width = output_width(options->output);
     bool good = session_write(session, WEIR_PORTS);

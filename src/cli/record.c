@@ -176,7 +176,7 @@ bool recorded_line(Recorded *recorded, const char *word, const char *rest) {
 void recorded_say(const Recorded *recorded, size_t files, const Options *options) {
     const char *how = options->mode == EXEC_SHADOW ? "checked" : "recorded", *trouble = driver_trouble();
     if (recorded->begun > recorded->ended)
-        complain("%zu process%s before everything was written: launches at the end of %s are not looked at",
+        complain("%zu process%s before everything was written: launches at the end of %s are not checked",
                  recorded->begun - recorded->ended, recorded->begun - recorded->ended == 1 ? " ended" : "es ended",
                  recorded->begun - recorded->ended == 1 ? "it" : "them");
     else if (!files && !recorded->launches)
@@ -198,6 +198,6 @@ void recorded_say(const Recorded *recorded, size_t files, const Options *options
     uint64_t rest =
         recorded->launches - recorded->recorded - recorded->repeated - recorded->excluded - recorded->libraries;
     if (rest)
-        fprintf(stderr, ", %" PRIu64 " not looked at", rest);
+        fprintf(stderr, ", %" PRIu64 " not checked", rest);
     fputc('\n', stderr);
 }

@@ -159,7 +159,7 @@ char *standin_refused(const char *library) {
     bool is_runtime = strncmp(slash ? slash + 1 : library, "libcudart.so", 12) == 0;
     if (!is_runtime && !use_of(library).kernels)
         return NULL;
-    if (asprintf(&sentence, "%s %s, and runs on a GPU alone: what it would have done is not looked at", library,
+    if (asprintf(&sentence, "%s %s, and runs on a GPU alone: what it would have done is not checked", library,
                  is_runtime ? "was loaded by its path, in front of what stands in for it"
                             : "has the CUDA runtime linked in") < 0)
         exit(STATUS_ERROR);

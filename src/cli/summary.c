@@ -102,7 +102,7 @@ static void print_unseen(Output *output, const Options *options, const Tally *un
     for (size_t i = 0; i < unseen->count; i++)
         launches += unseen->items[i].times;
     if (unseen->count || options->records)
-        output_printf(output, "kernels without PTX, not looked at: %zu (%zu launch%s)\n", unseen->count, launches,
+        output_printf(output, "kernels without PTX, not checked: %zu (%zu launch%s)\n", unseen->count, launches,
                       launches == 1 ? "" : "es");
 }
 
@@ -147,7 +147,7 @@ static void print_summary(Session *session, Output *output) {
     for (size_t i = 0; i < all->reasons.count; i++)
         reasons += all->reasons.items[i].times;
     if (reasons)
-        output_printf(output, "not looked at: %zu\n", reasons);
+        output_printf(output, "not checked: %zu\n", reasons);
     tally_print(&all->reasons, output, verbose ? 0 : MOST_REASONS);
     if (all->counts[WEIR_VERDICT_ERROR])
         output_printf(output, "failed inputs: %zu\n", all->counts[WEIR_VERDICT_ERROR]);

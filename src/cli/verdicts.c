@@ -350,7 +350,7 @@ static bool leave_launches(Reporter *reporter, const char *path, unsigned next, 
     for (char *beside; (beside = launch_beside(path, next + left)); free(beside))
         left++;
     if (left && !reporter->options->quiet)
-        say(reporter, "weir: %s: %u more launch%s not looked at: %s\n", path, left, left == 1 ? " is" : "es are",
+        say(reporter, "weir: %s: %u more launch%s not checked: %s\n", path, left, left == 1 ? " is" : "es are",
             late ? "the kernel timed out" : "the previous one has errors");
     return true;
 }

@@ -213,17 +213,16 @@ void check_forget(Kernel *kernel) {
     if (!about)
         return;
     if (about->left)
-        cuda_note("kernel %s: %llu launch%s that differ%s from those that were checked %s not looked at: its checks "
+        cuda_note("kernel %s: %llu launch%s that differ%s from those that were checked %s not checked: its checks "
                   "have taken %.0f s",
                   kernel->plain, (unsigned long long)about->left, about->left == 1 ? "" : "es",
                   about->left == 1 ? "s" : "", about->left == 1 ? "is" : "are", about->spent);
     if (about->equal)
         write_result(kernel, about, NULL);
     if (about->proved)
-        cuda_note(
-            "kernel %s: of %llu launch%s races, deadlocks and barriers are proved, and nothing else was looked at: "
-            "its checks have taken %.0f s",
-            kernel->plain, (unsigned long long)about->proved, about->proved == 1 ? "" : "es", about->spent);
+        cuda_note("kernel %s: of %llu launch%s races, deadlocks and barriers are proved, and nothing else was checked: "
+                  "its checks have taken %.0f s",
+                  kernel->plain, (unsigned long long)about->proved, about->proved == 1 ? "" : "es", about->spent);
     totals.equal += about->equal;
     totals.covered += about->covered;
     totals.proofs += about->proof != NULL;

@@ -194,7 +194,7 @@ Error do_cuLinkAddData(void *state, int type, const void *data, size_t size) {
     if (!link || !data || !size || size > INT32_MAX)
         return link ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
     if (link->image || type != PTX) {
-        cuda_note("%s: what is linked of it was not looked at",
+        cuda_note("%s: what is linked of it was not checked",
                   link->image ? "cuLinkAddData links one image of PTX alone without a GPU"
                               : "cuLinkAddData takes PTX alone without a GPU");
         return CUDA_NOT_SUPPORTED;
@@ -359,7 +359,7 @@ Error do_cuTensorMapEncodeTiled(void *to, int type, unsigned rank, void *address
         if (known)
             cuda_note("cuTensorMapEncodeTiled: a map that is interleaved, of packed elements, swizzled by atoms, or of "
                       "2^32 elements is not there without a GPU: the program got error %d, and what it would have "
-                      "done is not looked at",
+                      "done is not checked",
                       CUDA_NOT_SUPPORTED);
         return known ? CUDA_NOT_SUPPORTED : CUDA_INVALID_VALUE;
     }

@@ -37,7 +37,7 @@ static void flush(void) {
     order.text.size = 0;
     if (!order.full && order.bytes > most_bytes) {
         static const char sentence[] =
-            "missing \"the order log is larger than 1 GiB: what the program did then was not looked at\"\n";
+            "missing \"the order log is larger than 1 GiB: what the program did then was not checked\"\n";
         order.full = write(order.file, sentence, sizeof sentence - 1) >= 0 || true;
     }
 }

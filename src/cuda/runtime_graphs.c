@@ -396,7 +396,7 @@ Error do_cudaGraphAddNode_v2(void **to, void *graph, void *const *from, const vo
         return do_cudaGraphAddMemAllocNode(to, graph, from, count, &given->memory);
     bool known = given->kind >= NODE_KERNEL && given->kind <= NODE_FREE && given->kind != 8 && given->kind != 9;
     if (!known)
-        cuda_note("a node of kind %d of a graph is not there without a GPU: what it would have done is not looked at",
+        cuda_note("a node of kind %d of a graph is not there without a GPU: what it would have done is not checked",
                   given->kind);
     Node *node = known ? add(to, graph, (NodeKind)given->kind, from, count, &error) : NULL;
     return node ? keep(node, set_node(node, given)) : known ? error : CUDA_NOT_SUPPORTED;

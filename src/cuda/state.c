@@ -239,7 +239,7 @@ void cuda_say(const char *format, ...) {
 }
 
 Error cuda_not_modeled(const char *name) {
-    cuda_note("%s is not there without a GPU: the program got error %d, and what it would have done is not looked at",
+    cuda_note("%s is not there without a GPU: the program got error %d, and what it would have done is not checked",
               name, CUDA_NOT_SUPPORTED);
     return CUDA_NOT_SUPPORTED;
 }

@@ -248,7 +248,7 @@ static size_t find_images(Finder *finder, size_t begin, size_t end) {
     while (at < last && !finder->full) {
         uint64_t size = number_at(finder, at + 8, 8), head = number_at(finder, at + 4, 4);
         if (last - at < IMAGE_HEADER || head < IMAGE_HEADER || !holds(last - at, head, size)) {
-            add_damaged(finder, at, "an image of a fatbin is cut off, or damaged: what follows is not looked at");
+            add_damaged(finder, at, "an image of a fatbin is cut off, or damaged: what follows is not checked");
             break;
         }
         Image image = describe_image(finder, at, at + head, size);
@@ -380,7 +380,7 @@ static void find_in_archive(Finder *finder) {
             holds(finder->size, at, MEMBER_HEADER) ? digits_at(finder, at + MEMBER_SIZE, MEMBER_SIZE_DIGITS) : 0;
         if (!holds(finder->size, at, MEMBER_HEADER) || memcmp(finder->data + at + MEMBER_HEADER - 2, "`\n", 2) != 0 ||
             !holds(finder->size, at + MEMBER_HEADER, size)) {
-            add_damaged(finder, at, "an archive is cut off, or damaged: what follows is not looked at");
+            add_damaged(finder, at, "an archive is cut off, or damaged: what follows is not checked");
             return;
         }
         ImageSection bytes = {at + MEMBER_HEADER, at + MEMBER_HEADER + (size_t)size};

@@ -198,7 +198,7 @@ static const char *read_memory(Recording *recording, const FileSection *section,
 /* Texts, each with a zero behind it. */
 static const char *read_texts(const FileSection *section, Str *texts) {
     if (section->bytes && section->at[section->bytes - 1])
-        return "the recording's list of what was not looked at is cut off";
+        return "the recording's list of what was not checked is cut off";
     *texts = (Str){(const char *)section->at, (size_t)section->bytes};
     return NULL;
 }

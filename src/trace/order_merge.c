@@ -77,7 +77,7 @@ static OrderPart *earliest(OrderPart *parts, uint32_t count, const Map *keys) {
 static void end_log(const OrderPart *parts, uint32_t count, Text *text) {
     for (uint32_t i = 0; i < count; i++)
         if (!parts[i].ended)
-            text_addf(text, "missing \"the log of process %llu ends early: what it did then was not looked at\"\n",
+            text_addf(text, "missing \"the log of process %llu ends early: what it did then was not checked\"\n",
                       (unsigned long long)parts[i].process);
     text_addf(text, "end\n");
 }

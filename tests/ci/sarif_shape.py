@@ -2,7 +2,7 @@
 
 The schema of the standard allows far more than Weir writes, and code scanning takes less than it allows. This has both:
 every object may have just the keys named here, those without '?' have to be there, and what the standard and GitHub's
-documentation say in words (indices, levels, URIs, limits) is looked at, too.
+documentation say in words (indices, levels, URIs, limits) is checked, too.
 """
 
 import re
@@ -119,8 +119,9 @@ def flow(value, where):
 
 
 def fingerprints(value, where):
-    expect(list(value) == ["weir/v1"], f"{where} has {list(value)}")
+    expect(list(value) == ["primaryLocationLineHash", "weir/v1"], f"{where} has {list(value)}")
     expect(FINGERPRINT.match(value["weir/v1"]), f"{where} is {value['weir/v1']!r}")
+    expect(value["primaryLocationLineHash"] == value["weir/v1"] + ":1", f"{where} is {value['primaryLocationLineHash']!r}")
 
 
 suppression = shape(**{"kind": one_of("inSource", "external"), "justification?": text, "status?": one_of("accepted")})

@@ -1,4 +1,4 @@
-"""weir.capture: which launches are looked at. No Triton is needed: a compiled kernel is what its attributes say."""
+"""weir.capture: which launches are checked. No Triton is needed: a compiled kernel is what its attributes say."""
 
 import types
 import unittest
@@ -118,7 +118,7 @@ class Launches(unittest.TestCase):
             idx.write(i)
             launch(*HEAD, idx, x, 4)
         self.assertEqual(len(store.launches), capture.MOST_LAUNCHES)
-        self.assertIn("are not looked at", store.notes[-1][1])
+        self.assertIn("are not checked", store.notes[-1][1])
 
 
 if __name__ == "__main__":

@@ -92,7 +92,7 @@ class Plain(Case):
 
     def test_left_running(self):
         result = self.exec("sh", "-c", "sleep 5 &")
-        self.assertIn("1 process of the program is still running (sleep), and what it launches from here on is not looked at", result.stderr)
+        self.assertIn("1 process of the program is still running (sleep), and what it launches from here on is not checked", result.stderr)
         forked = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    os.fork() or time.sleep(5)\n    os._exit(0)"
         self.assertIn("is still running (python", self.exec(sys.executable, "-c", forked).stderr)
 
@@ -205,7 +205,7 @@ class Captured(Case):
             self.assertIn("1 kernel has more different launches than are kept", right.stderr)
             wrong = self.exec(sys.executable, script, "broken", release=release, options=options)
             self.assertEqual(wrong.returncode, 1, wrong.stdout + wrong.stderr)
-            self.assertRegex(wrong.stdout, r"promised.py:22: error: .* requires of its callers, size % 128 == 0: size is 16016 \[promise.broken\]")
+            self.assertRegex(wrong.stdout, r"promised.py:22: error: .* requires of its callers: size % 128 == 0: size is 16016 \[promise.broken\]")
             # The same of what the project file says, which no launch says itself.
             project = self.folder / "weir.toml"
             project.write_text('[[kernel]]\nname = "add"\nrequires = ["size < 19200"]\n')

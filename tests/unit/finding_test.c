@@ -325,7 +325,7 @@ static void what_is_not_clean_has_no_scope(void **state) {
     arena_init(&arena, 1 << 20);
     Verdict verdict = {.arena = &arena, .closed = true};
     run_launch(&verdict, false);
-    verdict_incomplete(&verdict, "", 0, "it was not looked at");
+    verdict_incomplete(&verdict, "", 0, "it was not checked");
     verdict_close(&verdict);
     assert_outcome(&verdict, COVERS_NONE, "incomplete");
     verdict_require(&verdict, COVERS_TRIED_LAUNCHES);

@@ -54,7 +54,7 @@ static bool is_reported(const char *text, uint32_t x, uint32_t y) {
     verdict_close(&verdict);
     assert_int_equal(verdict.kind, VERDICT_INCOMPLETE);
     for (size_t i = 0; i < verdict.incomplete_count; i++)
-        reported |= strstr(verdict.incomplete[i].reason, "a warp is no part of one row") != NULL;
+        reported |= strstr(verdict.incomplete[i].reason, "whose warps span several rows") != NULL;
     text_free(&table);
     instrument_sites_free(&sites);
     ptx_free(&module);

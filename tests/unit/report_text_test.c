@@ -164,13 +164,13 @@ static void says_that_there_is_nothing(void **state) {
     char *text = as_text(&report, false, 20);
     assert_string_equal(text,
                         "attention.ttgir: @attention: No barriers and no partitions: there is nothing to report. "
-                        "Not looked at: the assembly is not understood (tt.elementwise_inline_asm, IR line 63).\n");
+                        "Not checked: the assembly is not understood (tt.elementwise_inline_asm, IR line 63).\n");
     free(text);
     text = as_markdown(&report);
     assert_string_equal(text,
                         "# Barrier report: `attention.ttgir`, `@attention`\n\n"
                         "No barriers and no partitions: there is nothing to report. "
-                        "Not looked at: the assembly is not understood (tt.elementwise\\_inline\\_asm, IR line 63).\n");
+                        "Not checked: the assembly is not understood (tt.elementwise\\_inline\\_asm, IR line 63).\n");
     free(text);
 }
 

@@ -164,7 +164,7 @@ static void says_what_was_not_checked(void **state) {
     expect_incomplete(&c, "threads of one CTA, copies of the program and shared memory were not checked");
     end(&c);
     check(&c, ".global .align 4 .u32 g;\n" SHADOW_KERNEL("ld.global.u32 %r5, [g];\n"), 2, 8, 0);
-    expect_incomplete(&c, "16 accesses were to memory that has no shadow");
+    expect_incomplete(&c, "16 accesses were to memory without shadow memory");
     end(&c);
     check(&c,
           ".func f(.param .u64 a) { .reg .b64 %rd<2>; ld.param.u64 %rd1, [a]; st.global.u32 [%rd1], 1; ret; "
@@ -186,7 +186,7 @@ static void flags_without_room_are_reported(void **state) {
                         "TAKE: ld.acquire.gpu.global.u32 %r6, [%rd1+1024]; setp.eq.u32 %p3, %r6, 0; @%p3 bra TAKE;\n"
                         "ld.global.u32 %r6, [%rd1]; OVER:\n"),
           2, 1, 0);
-    expect_incomplete(&c, "there are more flags than there is room for");
+    expect_incomplete(&c, "there are too many flags");
     end(&c);
 }
 

@@ -164,7 +164,7 @@ static const char *step_by(CheckedPair *pair, const CertificateStep *step) {
     if (step->a >= pair->count || asked->kind != ASKED_NEST)
         return "there is no such equation, or the condition is about something else";
     if (pair->equations[step->a].split)
-        return "the equation was looked at before";
+        return "the equation was checked before";
     pair->equations[step->a].split = true;
     for (unsigned side = 0; side < 2; side++) {
         rest[side] = pair->equations[step->a].side[side];
@@ -254,7 +254,7 @@ static const char *step_axis(CheckedPair *pair, const CertificateStep *step) {
     const Number *program = number_atom(numbers, (NumberAtom){.kind = NUMBER_PROGRAM, .axis = step->a}), *programs;
     int64_t value;
     if (pair->axes >> step->a & 1)
-        return "the axis was looked at before";
+        return "the axis was checked before";
     close_known(pair);
     if (step->how == AXIS_KNOWN && !is_known(pair, program))
         return "the program id is not known";

@@ -225,7 +225,7 @@ static void report_problem(FenceRuns *runs) {
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)), op_line(runs->module, op), "%s",
                            unknown);
     else if (unknown)
-        verdict_incomplete(verdict, "", 0, "fences are not looked at further: %s", unknown);
+        verdict_incomplete(verdict, "", 0, "fences are not checked further: %s", unknown);
 }
 
 static void prepare_and_work(FenceRuns *runs, bool addresses) {
@@ -238,7 +238,7 @@ static void prepare_and_work(FenceRuns *runs, bool addresses) {
     runs->machine = program ? machine_create(&module->arena, program, &problem) : NULL;
     runs->proxies = runs->machine ? proxies_create(&module->arena, runs->machine, &problem) : NULL;
     if (!runs->proxies) {
-        verdict_incomplete(verdict, "", 0, "fences are not looked at: %s",
+        verdict_incomplete(verdict, "", 0, "fences are not checked: %s",
                            problem ? problem : "the kernel cannot be run");
         return;
     }
@@ -281,7 +281,7 @@ void fence_runs(Module *module, const Op *function, FenceLaunch given, Verdict *
         return;
     if (addresses && try_with(runs, false))
         verdict_incomplete(verdict, "", 0,
-                           "fences for global memory are not looked at: that needs more memory than the limit");
+                           "fences for global memory are not checked: that needs more memory than the limit");
     else
         verdict_incomplete(verdict, "", 0, "looking at fences needs more memory than the limit");
 }

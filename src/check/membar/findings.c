@@ -127,7 +127,7 @@ void membar_findings(Module *module, const Op *function, ReleaseSet releases, bo
     if (result->inserted != PAST_YES)
         return;
     if (result->problem)
-        verdict_incomplete(verdict, "", 0, "not all thread barriers could be looked at: %s", result->problem);
+        verdict_incomplete(verdict, "", 0, "not all thread barriers could be checked: %s", result->problem);
     MembarReport report = membar_report(verdict->arena, module, result, (MembarQuestion){0});
     for (size_t i = 0; i < report.needed_count; i++)
         if (report.needed[i].missing && strncmp(report.needed[i].kind, "init", 4) != 0 && /* lint tells of those */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 enum { MOST_ALIKE = 128, MOST_TAGGED = 256 };
-static_assert(MOST_TAGGED >= MOST_ALIKE, "a smaller set is not looked at");
+static_assert(MOST_TAGGED >= MOST_ALIKE, "a smaller set is not checked");
 
 /* ---- Accesses that are alike ----------------------------------------------------------------------------------- */
 

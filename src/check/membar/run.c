@@ -31,7 +31,7 @@ static bool is_exhausted(Membar *membar) {
         return false;
     membar->gave_up = membar->improving;
     if (!membar->improving)
-        membar_problem(membar, membar->function, late ? membar_too_late : "it is too large to be looked at in full");
+        membar_problem(membar, membar->function, late ? membar_too_late : "it is too large to be checked in full");
     return true;
 }
 

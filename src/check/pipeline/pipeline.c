@@ -46,16 +46,15 @@ static void say_no_memory(void *context) {
 static void say_stopped(void *context) {
     const Look *look = context;
     verdict_incomplete(&look->result->verdicts[look->at], "", 0,
-                       "there was no time left for it: not all of it was looked at (raise --check-time)");
+                       "the time for checks ran out before it was fully checked (raise --check-time)");
 }
 
 static void say_too_late(void *context) {
     const Look *look = context;
-    verdict_incomplete(
-        &look->result->verdicts[look->at], "", 0,
-        "timed out after %u s of processor time (%.0f s by the clock): not all of it was looked at (raise "
-        "--timeout)",
-        look->result->question.timeout, deadline_seconds());
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0,
+                       "timed out after %u s of processor time (%.0f s by the clock) before it was fully checked "
+                       "(raise --timeout)",
+                       look->result->question.timeout, deadline_seconds());
 }
 
 void result_starts(const PipelineResult *result) {

@@ -82,14 +82,15 @@ static void find_broken(PipelineResult *result, size_t kernel, const Requirement
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_PROMISE_BROKEN;
     finding->space = "global";
-    finding->message = verdict_text(verdict, "the launch breaks what @%.*s requires of its callers, %s%s%.*s",
+    finding->message = verdict_text(verdict, "the launch breaks what @%.*s requires of its callers: %s%s%.*s",
                                     STR_ARG(result_name(result, kernel)), promise->text, values.size ? ": " : "",
                                     (int)values.size, values.size ? values.data : "");
     text_free(&values);
     finding->why = *promise->from ? verdict_text(verdict, "%s says that callers promise it.", promise->from)
                                   : "The kernel says that its callers promise it.";
     finding->fix =
-        "Launch it with numbers that fulfill this, or take the requirement back if the kernel does without it.";
+        "Launch it with values that fulfill the requirement, or remove the requirement if the kernel does not need "
+        "it.";
     finding->launch = launch_text(launch, &result->arena);
     finding->times = 1;
     FindingPlace *places = finding_places(verdict, finding, 2);
@@ -110,7 +111,8 @@ static void hold_launch(PipelineResult *result, size_t kernel, Promises promises
             find_broken(result, kernel, promise, launch);
         else if (answer == PROMISE_UNKNOWN)
             verdict_note(verdict,
-                         "whether the launch keeps a promise is not known, since it does not say all that is in it: %s",
+                         "whether the launch keeps a promise is not known, since it does not give all of its "
+                         "values: %s",
                          promise->text);
     }
 }
@@ -132,11 +134,15 @@ static void find_missing(PipelineResult *result, size_t kernel, const ProofSumma
     Finding *finding = verdict_finding(verdict);
     finding->rule = RULE_PROMISE_MISSING;
     finding->space = "global";
-    finding->message = verdict_text(verdict, "the proof for every launch needs what no caller promises: %s", names);
-    finding->why = "A launch that does not fulfill this is not covered by the proof.";
-    finding->fix = verdict_text(
-        verdict, "If callers are to fulfill it, say so: @weir.requires(%s), or requires = [%s] in weir.toml.", quoted,
-        quoted);
+    finding->message = verdict_text(verdict,
+                                    "the proof for every launch needs a condition that no caller promises: "
+                                    "%s",
+                                    names);
+    finding->why = "The proof does not cover launches that do not fulfill it.";
+    finding->fix = verdict_text(verdict,
+                                "If callers must fulfill it, declare it: @weir.requires(%s), or requires = [%s] in "
+                                "weir.toml.",
+                                quoted, quoted);
     finding->times = 1;
     set_kernel_place(result, kernel, finding_places(verdict, finding, 1));
 }

@@ -280,7 +280,7 @@ static void prepare_reports(PipelineResult *result) {
         Report *report = &result->reports[i];
         *report = report_blank(result->module->source->name, &result->verdicts[i]);
         report->module = result->question.module;
-        report->nothing = result->count ? "The report could not be made; what was not looked at says why."
+        report->nothing = result->count ? "The report could not be made; the parts that were not checked say why."
                                         : "There is no kernel in it: no tt.func with a body.";
         result->traces[i] = (Trace){.file = "", .kernel = "", .launch = ""};
     }

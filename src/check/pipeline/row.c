@@ -81,7 +81,7 @@ static void say_no_memory(void *context) {
     const Row *row = ((const RowWork *)context)->row;
     for (size_t i = 0; i < row->count && !deadline.missed; i++)
         verdict_incomplete(row->kernels[i].verdict, "", 0,
-                           "global memory was not looked at: that needs more memory than the limit");
+                           "global memory was not checked: that needs more memory than the limit");
 }
 
 void row_run(Row *row, PipelineResult *const *results, size_t count, size_t first, size_t most) {
@@ -146,7 +146,7 @@ static bool are_recordings(PipelineResult *const *results, size_t count) {
 static void report_closed(const RowWork *work) {
     for (size_t i = 0; i < work->count; i++)
         verdict_incomplete(&work->results[i]->verdicts[0], "", 0,
-                           "races with launches that may have run at the same time were not looked for: the recording "
+                           "races with launches that may have run at the same time were not checked: the recording "
                            "of one of them cannot be opened");
 }
 

@@ -82,8 +82,8 @@ void step_runs(PipelineResult *result, size_t kernel) {
                         .ctas = (size_t)(programs[0] * programs[1] * programs[2]),
                         .schedules = 1};
         verdict_unreached(&result->verdicts[kernel], "", 0,
-                          "the grid hangs at this launch: its CTAs were not looked at one by one, and no other "
-                          "launch was run");
+                          "the grid hangs at this launch: Weir did not check its CTAs one by one, and ran no other "
+                          "launch");
         return;
     }
     options.settle = result->question.project || result->question.rules ? settle_findings : NULL;

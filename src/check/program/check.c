@@ -185,8 +185,8 @@ static OrderLane *host_lane(ProgramCheck *check) {
 static void say_unknown(ProgramCheck *check, Str name, Str where) {
     verdict_incomplete(
         check->verdict, "", 0,
-        "what %.*s (%.*s) accesses is not known, and other operations can run at the same time: its races "
-        "were not looked for",
+        "the accesses of %.*s (%.*s) are not known, and other operations can run at the same time: its races were "
+        "not checked",
         STR_ARG(name), STR_ARG(where));
 }
 
@@ -260,9 +260,8 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
     program_stand(check, lane, begun);
     program_together_operation(check, lane);
     if (races_operation(&check->races, &made))
-        verdict_incomplete(
-            check->verdict, "", 0,
-            "operations access memory of which the log has no allocation: their races were not looked for");
+        verdict_incomplete(check->verdict, "", 0,
+                           "operations access memory without an allocation in the log: their races were not checked");
     if (follows && how < WAITS)
         program_report_no_wait(check);
     if (follows && how >= WAITS_FIRST)
@@ -285,10 +284,9 @@ static void close_operation(ProgramCheck *check) {
         else if (lane)
             do_operation(check, lane);
         else
-            verdict_incomplete(
-                check->verdict, "", 0,
-                "an operation at line %u of the log is in a stream that is not there: it was not looked at",
-                check->operation.line);
+            verdict_incomplete(check->verdict, "", 0,
+                               "an operation at line %u of the log is in an unknown stream: it was not checked",
+                               check->operation.line);
     }
     check->number++;
     check->operations++;
@@ -304,7 +302,7 @@ static void open_operation(ProgramCheck *check, const OrderLine *line) {
 }
 
 static void say_not_taken(ProgramCheck *check) {
-    verdict_incomplete(check->verdict, "", 0, "not all accesses of an operation at line %u of the log were taken in",
+    verdict_incomplete(check->verdict, "", 0, "some accesses of an operation at line %u of the log could not be read",
                        check->operation.line);
 }
 
@@ -616,16 +614,16 @@ static void close_check(ProgramCheck *check) {
     program_together_end(check);
     program_report_leaks(check);
     if (!check->ended)
-        verdict_incomplete(verdict, "", 0, "the log ends early: what the program did then was not looked at");
+        verdict_incomplete(verdict, "", 0, "the log ends early: later operations of the program were not checked");
     if (!check->operations)
         verdict_incomplete(verdict, "", 0, "the program did nothing on the device");
     if (check->too_many)
         verdict_incomplete(verdict, "", 0,
-                           "the program has more than %d streams, or more processes than can be looked at together: "
-                           "not all were",
+                           "the program has more than %d streams, or too many processes to check together: some "
+                           "were not checked",
                            ORDER_LANES);
     if (check->races.failed)
-        verdict_incomplete(verdict, "", 0, "there was not enough memory to look at all operations");
+        verdict_incomplete(verdict, "", 0, "there was not enough memory to check all operations");
     Text text = {0};
     text_number_of(&text, check->operations, "operation");
     text_addf(&text, " on ");

@@ -385,8 +385,9 @@ void program_report_reuse(void *context, const RaceMemory *memory, uint32_t free
         STR_ARG(made), freed->where.size ? " at " : "", STR_ARG(freed->where), STR_ARG(used->name),
         stream_name(check, used));
     finding->fix = verdict_text(verdict,
-                                "Call `tensor.record_stream(s)` after it is used in %s, where s is that stream; or let "
-                                "the tensor's own stream wait for it (`wait_stream`) before the tensor is freed.",
+                                "Call `tensor.record_stream(s)` after its use in %s, where s is that stream; or "
+                                "make the tensor's own stream wait for that stream (`wait_stream`) before the "
+                                "tensor is freed.",
                                 stream_name(check, used));
     FindingPlace *places = finding_places(verdict, finding, 2);
     program_place(check, used, "uses", bytes_of(check, memory, 0, memory->bytes), &places[0]);
@@ -401,11 +402,11 @@ void program_report_no_wait(ProgramCheck *check) {
         return;
     Finding *finding = begin_finding(check, RULE_GLOBAL_DEPENDENCY_WAIT);
     finding->message = verdict_text(check->verdict,
-                                    "%.*s is a dependent launch and finishes without having waited for the preceding "
+                                    "%.*s is a dependent launch and finishes without waiting for the preceding "
                                     "launch",
                                     STR_ARG(site->name));
-    finding->why = "The preceding launch may still be running when this one has finished, so a third launch that does "
-                   "not wait either can begin before the first is over.";
+    finding->why = "The preceding launch may still run when this one has finished. A third launch that does not "
+                   "wait, either, can then begin before the first one has finished.";
     finding->fix = "Call `gdc_wait()` (griddepcontrol.wait) on every path.";
     finding->schedule = "in every schedule";
     program_place(check, site, "ends", "", finding_places(check->verdict, finding, 1));

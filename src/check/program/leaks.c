@@ -54,9 +54,9 @@ void program_report_leaks(ProgramCheck *check) {
                                     count > 1 ? amount(verdict, sites[0]->left, sites[0]->left_bytes) : "");
     finding->why =
         count > MOST_PLACES
-            ? verdict_text(verdict, "It was allocated at %u places, of which those with the most are shown.", count)
-            : "It was still there when the program ended, or reset the device.";
-    finding->fix = "Free it, if the program is to do this more than once.";
+            ? verdict_text(verdict, "It was allocated at %u places; those with the most bytes are shown.", count)
+            : "The memory was still allocated when the program ended or reset the device.";
+    finding->fix = "Free it if the program can do this more than once.";
     uint32_t shown = count < MOST_PLACES ? count : MOST_PLACES;
     FindingPlace *places = finding_places(verdict, finding, shown);
     for (uint32_t i = 0; i < shown; i++) {

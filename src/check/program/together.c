@@ -565,14 +565,14 @@ void program_together_end(ProgramCheck *check) {
         do_steps_until(together, UINT64_MAX);
     if (together->wrong)
         verdict_incomplete(check->verdict, "", 0,
-                           "steps of launches in the log do not fit their grids: not all races were looked for");
+                           "steps of launches in the log do not match their grids: not all races were checked");
     if (together->late)
         verdict_incomplete(check->verdict, "", 0,
-                           "launches of several processes signal each other, and one of them was put into its stream "
-                           "behind what comes after another one: what the signals order is not known");
+                           "launches of several processes signal each other, and one of them is in its stream after "
+                           "an operation that follows another one: what the signals order is not known");
     GsanTrouble trouble = together->gsan ? gsan_trouble(together->gsan, &thread, &site) : GSAN_FINE;
     if (trouble != GSAN_FINE)
-        verdict_incomplete(check->verdict, "", 0, "not all accesses to memory that processes share were looked at: %s",
+        verdict_incomplete(check->verdict, "", 0, "not all accesses to memory that processes share were checked: %s",
                            gsan_trouble_text(trouble));
 }
 

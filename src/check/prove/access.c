@@ -380,7 +380,7 @@ ProofAccesses proof_accesses(Prover *prover) {
         if (op_is_control(op, CONTROL_CALL) || op_is_control(op, CONTROL_UNKNOWN)) {
             ProofAccess *access = ARENA_PUSH(prover->arena, accesses.all, accesses.count, accesses.capacity);
             *access = (ProofAccess){.op = op, .root = ROOT_UNKNOWN, .writes = true, .offset = QUANTITY_NONE};
-            access->problem = "what it calls is not looked at";
+            access->problem = "what it calls is not checked";
         }
     }
     return accesses;

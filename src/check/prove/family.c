@@ -425,13 +425,13 @@ static void follow(Family *family, uint32_t agent, uint32_t pc) {
         start_partitions(family, agent, &family->program.forks[instruction->aux]);
         break;
     case CODE_CLC:
-        family_fail(family, instruction, "cluster launch control is not looked at");
+        family_fail(family, instruction, "cluster launch control is not checked");
         break;
     case CODE_AGAIN:
         family_fail(family, instruction,
                     op_is_loop(family->program.ops[instruction - family->program.code])
-                        ? "it does not count, and such loops are not looked at"
-                        : "a branch leads back to there, and such loops are not looked at");
+                        ? "it does not count, and such loops are not checked"
+                        : "a branch leads back to there, and such loops are not checked");
         break;
     case CODE_PROGRAM_ID:
     case CODE_PROGRAMS:

@@ -100,7 +100,7 @@ static bool choose(Family *family, Word word, const Instruction *instruction) {
     if (at == family->condition_count && family->run.guesses)
         return false;
     if (at == MOST_CONDITIONS) {
-        family_fail(family, instruction, "a launch decides more conditions than are looked at together");
+        family_fail(family, instruction, "a launch decides more conditions than are checked together");
         return false;
     }
     if (at == family->condition_count)
@@ -161,7 +161,7 @@ static uint32_t find_count(Family *family, uint64_t identity, const Instruction 
             return i;
     if (family->count_count == MOST_TRIP_COUNTS) {
         family_fail(family, instruction,
-                    "there are more loops with trip counts of their own than are looked at together");
+                    "there are more loops with trip counts of their own than are checked together");
         return MOST_TRIP_COUNTS;
     }
     first->identity = identity;

@@ -412,7 +412,7 @@ bool sync_cover_all(SyncProof *sync) {
         conditions = family_conditions(sync->family);
         sync->prover->proof->run_count = 0;
         if (conditions > MOST_FORKS) {
-            sync_open(sync, NULL, "depends", "synchronization depends on more conditions than are looked at together");
+            sync_open(sync, NULL, "depends", "synchronization depends on more conditions than are checked together");
             return false;
         }
         for (uint32_t mask = 0; mask < 1u << conditions && !sync->open; mask++) {
@@ -520,8 +520,7 @@ static void prepare(SyncProof *sync) {
     }
     const Op *assembly = assembly_that_counts(sync);
     if (assembly) {
-        sync_open(sync, assembly, "assembly",
-                  "what it reads, and what it does to the order of things, is not looked at");
+        sync_open(sync, assembly, "assembly", "what it reads, and what it does to the order of things, is not checked");
         return;
     }
     sync->family = family_create(&sync->work, sync->program);

@@ -184,14 +184,14 @@ static PtxEnd go_on(Player *play, PlayCluster *cluster) {
 static const char *order_words(const Others *others, const PlayWarp *held) {
     ThreadsCheck *check = others->play.check;
     if (!held)
-        return "another order of what was recorded: copies land as late as they can";
+        return "another order of the recorded operations: copies complete as late as possible";
     uint32_t first = held->warp->index * PTX_LANES, threads[PTX_LANES], count = 0;
     for (uint32_t lane = 0; lane < PTX_LANES; lane++)
         if (held->warp->launched >> lane & 1)
             threads[count++] = first + lane;
-    return verdict_text(check->verdict, "another order of what was recorded: %s %s slow to wait%s",
+    return verdict_text(check->verdict, "another order of the recorded operations: %s %s slow to wait%s",
                         threads_words(check, held->warp->cta->number, threads, count), count == 1 ? "is" : "are",
-                        check->machine->immediate ? "" : ", and copies land as late as they can");
+                        check->machine->immediate ? "" : ", and copies complete as late as possible");
 }
 
 static void judge(Others *others, PlayCluster *cluster, PtxEnd end) {
@@ -261,7 +261,7 @@ bool play_alternatives(Player *player, bool whole) {
         others.skips = true;
     if (!others.found && (others.skips || !others.left))
         verdict_note(player->check->verdict,
-                     "waits were not played in all other orders: the recording is too long (--budget)");
+                     "not all orders of the waits were tried: the recording is too long (raise --budget)");
     machine->arena.exhausted = before;
     machine->immediate = true;
     arena_free(&others.arena);

@@ -41,7 +41,7 @@ static void report_libraries(Str libraries, Verdict *verdict) {
     size_t count = verdict->unseen_count;
     if (count > NAMES_MOST)
         text_addf(&names, " and %zu more", count - NAMES_MOST);
-    verdict_incomplete(verdict, "", 0, "%llu launch%s of %zu kernel%s without PTX %s not looked at: %s",
+    verdict_incomplete(verdict, "", 0, "%llu launch%s of %zu kernel%s without PTX %s not checked: %s",
                        (unsigned long long)launches, launches == 1 ? "" : "es", count, count == 1 ? "" : "s",
                        launches == 1 ? "was" : "were", verdict_keep(verdict, &names));
 }
@@ -86,7 +86,7 @@ static bool has_gaps(const Playing *playing) {
 static const char *not_judged(const ThreadsCheck *check) {
     if (!check->unordered_count)
         return "";
-    return verdict_text(check->verdict, "; %u pair%s of accesses that may be ordered by what is missing %s not judged",
+    return verdict_text(check->verdict, "; %u pair%s of accesses that missing records may order %s not decided",
                         check->unordered_count, check->unordered_count == 1 ? "" : "s",
                         check->unordered_count == 1 ? "is" : "are");
 }
@@ -112,13 +112,13 @@ static void report_gaps(Playing *playing) {
     }
     bool read = playing->player.reader.recording != NULL; /* else there was no time for it */
     if (has_lost(playing) && (sample_ctas(launch) == 1 || !read))
-        verdict_incomplete(verdict, "", 0,
-                           "the records end early: there was no memory left for them (--record-memory)%s", rest);
+        verdict_incomplete(verdict, "", 0, "the records end early: their memory was full (raise --record-memory)%s",
+                           rest);
     else if (has_lost(playing))
         verdict_incomplete(
             verdict, "", 0,
-            "%s%s of %s CTAs were recorded in full; the others end early: there was no memory left for their records "
-            "(--record-memory)%s",
+            "%s%s of %s CTAs were recorded in full; the records of the others end early: their memory was full "
+            "(raise --record-memory)%s",
             launch->dropped & RECORD_DROPPED_FIRST ? "at most " : "",
             with_commas(verdict, record_whole_ctas(&playing->player.reader)), recorded, rest);
     else if (playing->unseen && !playing->player.reader.problem)
@@ -137,15 +137,14 @@ static void report_missing(const Playing *playing) {
     bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
     if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
         verdict_incomplete(verdict, "", 0,
-                           "it may begin before the launch before it ends (a dependent launch): races between the two "
-                           "were not looked for");
+                           "as a dependent launch, it may begin before the preceding launch ends: races between the "
+                           "two were not checked");
     if (launch->flags & RECORDING_CUT && !playing->hangs && !has_lost(playing))
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (launch->dropped & RECORD_DROPPED_WRAP)
         verdict_incomplete(
             verdict, "", 0,
-            "an index of 32 bits may have wrapped between the threads of a warp: where some of them read and "
-            "wrote was recorded as if none does");
+            "a 32-bit index may have wrapped within a warp: some addresses of its threads may be recorded wrongly");
     if (launch->dropped & ~(uint32_t)(RECORD_DROPPED_PLACE | RECORD_DROPPED_WRAP | RECORD_DROPPED_FIRST))
         verdict_incomplete(verdict, "", 0,
                            "the kernel marked its records as not complete, for a reason that is not known");
@@ -159,8 +158,8 @@ static void report_lapped(const Playing *playing) {
     if (lapped)
         verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(lapped->form->text)),
                            code_line(playing->check.program, lapped),
-                           "a wait for a phase that others do not wait for was played later than it was made: races "
-                           "across it may have been missed");
+                           "a wait that no other thread makes was replayed later than it ran: races across it may "
+                           "have been missed");
 }
 
 void report_order(Verdict *verdict, const ModificationOrders *turns) {
@@ -169,14 +168,13 @@ void report_order(Verdict *verdict, const ModificationOrders *turns) {
     uint32_t doubted = turns->doubts.unfit ? turns->doubts.unfit : turns->doubts.unsure;
     if (turns->split)
         verdict_incomplete(verdict, "", 0,
-                           "the order of strong accesses is not known: %u of %u are to a part of what "
-                           "others access as a "
-                           "whole",
+                           "the order of strong accesses is not known: %u of %u access only a part of a word that "
+                           "others access as a whole",
                            turns->split, turns->count - turns->doubled);
     if (doubted)
         verdict_incomplete(verdict, "", 0,
                            turns->doubts.unfit
-                               ? "the order of strong accesses is not known from what they found: %u of %u"
+                               ? "the values do not determine the order of strong accesses: %u of %u"
                                : "the order of strong accesses is not known: %u of %u are behind atomics "
                                  "whose result is not known",
                            doubted, turns->count - turns->doubled);
@@ -202,8 +200,8 @@ static void report_left_out(const Player *player) {
         verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text)),
                            code_line(check->program, code), "%s",
                            is_textured(check, code)
-                               ? "which memory is behind a texture was not recorded: races there were not looked for"
-                               : "what it accesses was not recorded, and was not looked at");
+                               ? "the memory of a texture was not recorded: its races were not checked"
+                               : "its accesses were not recorded, and were not checked");
     }
 }
 
@@ -228,7 +226,7 @@ static void report_variables(const ThreadsCheck *check) {
         Str name = ptx_name(check->module, check->module->variables[i].name);
         if (apart && (check->program->used[i] & PTX_ADDRESSED) && variable_is_accessed(check, i))
             verdict_incomplete(check->verdict, "", 0,
-                               "%.*s is accessed by its name and by its address, and where it lies was not recorded",
+                               "%.*s is accessed by its name and by its address, and its address was not recorded",
                                STR_ARG(name));
     }
 }
@@ -332,20 +330,19 @@ static void report_lost(Playing *playing) {
                 verdict_incomplete(
                     playing->check.verdict, verdict_text(playing->check.verdict, "%.*s", STR_ARG(code->form->text)),
                     code_line(playing->check.program, code),
-                    "the recording cannot be followed beyond this: what %s waits for does not come",
+                    "the recording cannot be replayed beyond this point: the signal that %s waits for does not come",
                     thread_words(&playing->check, i, k * PTX_LANES + (uint32_t)__builtin_ctz(group->lanes)));
                 return;
             }
     verdict_incomplete(playing->check.verdict, "", 0,
-                       "the recording cannot be followed to its end: records of some threads are missing");
+                       "the recording cannot be replayed to its end: records of some threads are missing");
 }
 
 /* What was recorded is what came before a wait that gave up: what would have followed it is not known. */
 static void report_given_up(const Playing *playing) {
-    verdict_incomplete(
-        playing->check.verdict, "", 0,
-        "a wait took longer than %g s, and was ended: what it waited for cannot be told from the recording",
-        (double)playing->recording->launch.hang_after / 1e9);
+    verdict_incomplete(playing->check.verdict, "", 0,
+                       "a wait took longer than %g s, and was ended: the recording does not show its cause",
+                       (double)playing->recording->launch.hang_after / 1e9);
 }
 
 /* Waits that go on for too long are a deadlock if nothing runs any more. CTAs that had not begun never will: there is
@@ -370,8 +367,8 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
     const PtxWarp *served = play_served(&playing->player, &lane);
     if (served) {
         verdict_incomplete(verdict, "", 0,
-                           "a wait took longer than %g s, and was ended, but what %s polls was changed after its last "
-                           "look: the kernel is slow, or other processes have the GPU (raise --hang-after)",
+                           "a wait took longer than %g s, and was ended, but the value that %s polls changed after "
+                           "its last read: the kernel is slow, or other processes use the GPU (raise --hang-after)",
                            seconds, thread_words(check, served->cta->number, served->index * PTX_LANES + lane));
         return;
     }
@@ -387,8 +384,8 @@ static void judge_hang(Playing *playing, const ThreadsRun *run) {
         ctas[i] = ctas[i / size] * size + i % size;
     if (later)
         finding->why = verdict_text(verdict,
-                                    "%s Of the grid, %u CTA%s had not begun (%s): while the others wait, there "
-                                    "is no room.",
+                                    "%s %u CTA%s of the grid had not begun (%s): there is no room for them while "
+                                    "the others wait.",
                                     finding->why, later * size, later * size == 1 ? "" : "s",
                                     ctas_words(check, ctas, later * size));
 }
@@ -406,7 +403,7 @@ static bool judge_stuck(Playing *playing, const ThreadsRun *run) {
         return false;
     Finding *finding = threads_blocked(&playing->check, &run->schedule, run->havoc_choice);
     if (finding)
-        finding->schedule = "another order of what was recorded";
+        finding->schedule = "another order of the recorded operations";
     playing->hangs |= finding != NULL;
     return finding;
 }
@@ -458,7 +455,7 @@ static void open_apart(Playing *playing) {
         return;
     player->apart = ptx_watch(&check->arena, check->machine, &options, &problem);
     if (!player->apart) {
-        verdict_incomplete(check->verdict, "", 0, "races that fences may hide were not looked for: %s", problem);
+        verdict_incomplete(check->verdict, "", 0, "races that fences may hide were not checked: %s", problem);
         return;
     }
     *ARENA_PUSH(&check->arena, check->watches, check->watch_count, check->watch_capacity) = player->apart;
@@ -589,7 +586,7 @@ static void distinguish(Playing *playing, const ThreadsRun *run, bool complete) 
     }
     if (complete && !before && left && is_whole(playing))
         left = fences_report(player, hidden, left);
-    check->unordered = "nothing orders them but sequential fences (membar, fence.sc), whose order was not recorded";
+    check->unordered = "only sequential fences (membar, fence.sc) order them, and their order was not recorded";
     for (uint32_t i = 0; i < left; i++)
         threads_race(check, &hidden[i], &run->schedule, run->havoc_choice);
     check->unordered = before;
@@ -695,7 +692,7 @@ bool playing_prepare(ThreadsCheck *check, Recording *recording, PlaySites *sites
         return false;
     launch_seat(check, recording, &sites->sites);
     if (!play_unpack(check->program, recording, &check->arena)) {
-        *problem = "the recording's parameters are not of the size that the kernel's have: what they were is not known";
+        *problem = "the recording's parameters do not have the size of the kernel's: their values are not known";
         return false;
     }
     return play_sites(sites, check, recording, problem);

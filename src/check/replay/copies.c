@@ -143,8 +143,8 @@ void copies_report(const Player *player) {
     const ThreadsCheck *check = player->check;
     if (copies && copies->full)
         verdict_incomplete(check->verdict, "", 0,
-                           "there are too many copies that may have run at the same time: not all of them were looked "
-                           "at");
+                           "there are too many copies that may have run at the same time: not all of them were "
+                           "checked");
     for (uint32_t i = 0; copies && i < copies->hit_count; i++) {
         OutsideRace *race = &copies->hits[i].race;
         const RecordingCopy *copy = &copies->all->items[copies->ranges[copies->hits[i].range].copy];

@@ -24,9 +24,11 @@ static uint32_t report(ThreadsCheck *check, const PtxWatch *watch, uint32_t late
             race = found[k].first.cta != found[k].second.cta && is_same(&found[k], &races[i]) ? &found[k] : NULL;
         Finding *finding = race ? threads_race(check, race, &run.schedule, run.havoc_choice) : NULL;
         if (finding)
-            finding->schedule = verdict_text(
-                check->verdict, "another order of what was recorded, in which the sequential fences of CTA %u are late",
-                late * check->machine->cluster_size);
+            finding->schedule =
+                verdict_text(check->verdict,
+                             "another order of the recorded operations, in which the sequential fences of CTA %u "
+                             "are late",
+                             late * check->machine->cluster_size);
         if (!race)
             races[left++] = races[i];
     }

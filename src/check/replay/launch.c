@@ -131,8 +131,7 @@ void launch_report_shared(const ThreadsCheck *check, const Recording *recording,
         missing = reported ? missing : i;
     }
     if (used > 1 && missing != PTX_NONE)
-        verdict_incomplete(check->verdict, "", 0,
-                           "where %.*s lies in shared memory, beside other variables, was not recorded",
+        verdict_incomplete(check->verdict, "", 0, "the address of %.*s in shared memory was not recorded",
                            STR_ARG(ptx_name(check->module, check->module->variables[missing].name)));
 }
 

@@ -44,8 +44,8 @@ void locks_report(const Player *player, Verdict *verdict) {
     if (code)
         verdict_incomplete(
             verdict, verdict_text(verdict, "%.*s", STR_ARG(code->form->text)), code_line(player->check->program, code),
-            "the last thread to take this lock leaves it taken: had it come before another one, that one "
-            "would wait forever, and whether it can is not known");
+            "the last thread that takes this lock does not release it: whether another thread can come after it and "
+            "wait forever is not known");
 }
 
 void locks_find(ModificationOrders *turns, const Strong *items, uint32_t count, Arena *arena) {

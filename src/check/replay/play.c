@@ -395,7 +395,7 @@ static bool try_record(Player *player, PlayWarp *warp, Record *record, PtxGroup 
     }
     if (!site->code || record->lanes & ~play_live(warp->warp)) {
         player->reader.damaged++;
-        player->reader.problem = "the recording is damaged: threads do what they cannot have done";
+        player->reader.problem = "the recording is damaged: its threads do impossible things";
         return true;
     }
     bool seen = is_seen(player, warp->warp);

@@ -45,7 +45,8 @@ static const char *form_text(Verdict *verdict, const Recording *recording, uint3
                        : ". Partitions, barriers, edges and the picture are those of CTA %u",
               cluster);
     text_addf(&text,
-              " of %llu. A recording has no clock: a step of the picture is one that synchronizes, whatever it took.",
+              " of %llu. A recording has no clock: each step of the picture is a synchronization, not a length of "
+              "time.",
               (unsigned long long)(each ? ctas / each : ctas));
     return verdict_keep(verdict, &text);
 }
@@ -65,7 +66,7 @@ void recording_report(PtxModule *module, uint32_t entry, const Recording *record
     *trace = (Trace){.file = module->source->name, .kernel = verdict->kernel, .launch = ""};
     report->form = "recorded";
     report->ptx = true;
-    report->coverage_note = "not listed of a recording; what is not ordered is a race, and among the findings";
+    report->coverage_note = "not listed for a recording; unordered accesses are races, and are among the findings";
     if (recording->shadow.size || !recording->ptx.size) {
         recording_check(module, entry, recording, options, verdict);
         report->nothing = recording->ptx.size ? "The kernel checked itself (--mode shadow), and left nothing to draw."
@@ -78,6 +79,6 @@ void recording_report(PtxModule *module, uint32_t entry, const Recording *record
     trace->launch = report->launch;
     report->form_text = form_text(verdict, recording, cluster);
     trace_report_add_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,
-                               "every wait of the recording was over, and every thread ended",
+                               "every wait of the recording completed, and every thread ended",
                                "the recording is not complete");
 }

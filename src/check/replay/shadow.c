@@ -174,7 +174,7 @@ static void report_met(ShadowReported *reported, ShadowOther *other) {
     other->met = true;
     verdict_incomplete(reported->check.verdict, "", 0,
                        "it could run at the same time as %s (launch %" PRIu64
-                       "), whose signals it reads: whether these order the two was not looked at",
+                       "), whose signals it reads: whether these order the two was not checked",
                        other->recording.kernel, other->recording.launch.number);
 }
 
@@ -246,11 +246,11 @@ static void report_waits(ShadowReported *reported) {
     finding->rule = RULE_GLOBAL_DEPENDENCY_WAIT;
     finding->space = "global";
     finding->message = verdict_text(reported->check.verdict,
-                                    "%s is a dependent launch and finishes in some CTA without having waited for the "
+                                    "%s is a dependent launch and finishes in some CTA without waiting for the "
                                     "preceding launch",
                                     reported->recording->kernel);
-    finding->why = "The preceding launch may still be running when this one has finished, so a third launch that does "
-                   "not wait either can begin before the first is over.";
+    finding->why = "The preceding launch may still run when this one has finished. A third launch that does not "
+                   "wait, either, can then begin before the first one has finished.";
     finding->fix = "Execute griddepcontrol.wait (cudaGridDependencySynchronize()) on every path.";
     finding->launch = reported->check.launch->text;
     finding->schedule = "on the GPU";
@@ -262,11 +262,11 @@ static void report_waits(ShadowReported *reported) {
 
 static void report_troubles(const ShadowReported *reported) {
     static const char *const words[] = {
-        "a CTA made more releases than a cell can tell apart: races behind them were not found",
-        "there were more races than reports have room for",
-        "a cell of shadow memory changed again and again: some accesses were not checked",
-        "a TMA copy used a tensor map that is not known to shadow memory: it was not checked",
-        "there are more flags than there is room for: races that they could order were not found",
+        "a CTA made more releases than a cell can distinguish: later races were not found",
+        "there were more races than fit into the reports",
+        "a cell of shadow memory changed too often: some accesses were not checked",
+        "a TMA copy used a tensor map that shadow memory does not know: it was not checked",
+        "there are too many flags: races that they could order were not found",
     };
     const PtxCode *code = code_of(reported, reported->state.trouble_site);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -289,7 +289,7 @@ static void report_unchecked(const ShadowReported *reported) {
         const PtxCode *code = code_of(reported, reported->state.outside_site - 1);
         verdict_incomplete(
             verdict, "", code ? code_line(reported->check.program, code) : 0,
-            "%" PRIu64 " access%s were to memory that has no shadow, the first at %#" PRIx64 ": not checked",
+            "%" PRIu64 " access%s were to memory without shadow memory, the first at %#" PRIx64 ": not checked",
             reported->state.outside, reported->state.outside == 1 ? "" : "es", reported->state.outside_address);
     }
     const RecordingLaunch *launch = &reported->recording->launch;

@@ -299,15 +299,15 @@ bool play_sites_read(PlaySites *sites, ThreadsCheck *check, const Recording *rec
     SiteText text = ptx_site_text(check->module);
     const uint32_t *block = recording->launch.block;
     *sites = (PlaySites){0};
-    *problem = "the kernel was instrumented by another build of Weir than recorded it: what its records are of is not "
+    *problem = "different builds of Weir instrumented and recorded the kernel: the meaning of its records is not "
                "known";
     if (!recording->sites.size)
         return false;
     if (!sites_read(&sites->sites, recording->sites, &text, &check->arena, problem) || sites->sites.fits)
         return !*problem;
     *problem = verdict_text(check->verdict,
-                            "CTAs of %u x %u x %u threads, of which a warp is no part of one row, are recorded only "
-                            "of kernels that look at %%tid.y or say their size (.reqntid)",
+                            "for CTAs of %u x %u x %u threads, whose warps span several rows, Weir records only "
+                            "kernels that read %%tid.y or declare their size (.reqntid)",
                             block[0], block[1], block[2]);
     return false;
 }
@@ -317,7 +317,7 @@ bool play_sites(PlaySites *sites, ThreadsCheck *check, const Recording *recordin
     sites->items = ARENA_ARRAY(&check->arena, PlaySite, sites->sites.count + 1);
     sites->shapes = site_shapes(&sites->sites, &check->arena);
     if (!site_shapes_fit(sites->shapes, &sites->sites, launch_warps(&recording->launch))) {
-        *problem = "the recording is damaged: its table of what is recorded does not fit itself";
+        *problem = "the recording is damaged: its table of recorded instructions is inconsistent";
         return false;
     }
     Parameters from = {check->program, recording};

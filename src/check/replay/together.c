@@ -219,7 +219,7 @@ static bool take_seats(struct ReplayTogether *together, jmp_buf *exhausted, cons
                                    .first_site = site,
                                    .variables = module << VARIABLES_SHIFT};
         PtxWatchOptions options = {.volatile_races = member->check.options->volatile_races, .seat = &member->seat};
-        *problem = "they are of more different modules than can be told apart";
+        *problem = "they belong to too many different modules";
         if (!module || !(member->watch = ptx_watch(&member->check.arena, member->check.machine, &options, problem)))
             return false;
         playing_open(&member->player, &member->check, &member->recording, &member->sites, member->watch);
@@ -278,14 +278,14 @@ static void report_maybe(const Member *first, const Member *second) {
     const char *why =
         first->recording.order->flags & RECORDING_ORDER_OPEN || second->recording.order->flags & RECORDING_ORDER_OPEN
             ? "a stream of theirs waits for memory, a semaphore or an event of others"
-        : first->reached.reports_host ? "the host may have waited for what the first one tells it"
+        : first->reached.reports_host ? "the host may have waited for a signal of the first one"
         : second->recording.order->flags & RECORDING_ORDER_CALLED
             ? "the host was called from a stream"
             : "the host may have waited for the first one in a way that is not seen, by another thread of it or by a "
               "copy";
     verdict_incomplete(second->launch->verdict, "", 0,
-                       "it and launch %llu (%.*s) access the same memory, and whether they can run at the same time is "
-                       "not known: %s",
+                       "whether it can run at the same time as launch %llu (%.*s), which accesses the same memory, "
+                       "is not known: %s",
                        (unsigned long long)first->recording.launch.number,
                        STR_ARG(symbol_plain(first->recording.kernel)), why);
 }
@@ -373,8 +373,8 @@ static void report_races(const struct ReplayTogether *together) {
     if (open)
         verdict_incomplete(
             together->members[together->count - 1]->launch->verdict, "", 0,
-            "%u pair%s of accesses of launches that may have run at the same time %s not judged: what was "
-            "not recorded of them may order %s",
+            "%u pair%s of accesses of launches that may have run at the same time %s not decided: operations that "
+            "were not recorded may order %s",
             open, open == 1 ? "" : "s", open == 1 ? "is" : "are", open == 1 ? "it" : "them");
 }
 
@@ -389,7 +389,7 @@ static bool play_all(struct ReplayTogether *together, const char **problem) {
     if (!take_seats(together, &here, problem))
         return false;
     *problem = play_members(together) ? threads_trouble(together->engine)
-                                      : "the recordings cannot be followed together to their end";
+                                      : "the recordings cannot be replayed together to their end";
     if (!together->members[0]->group->steps)
         report_races(together);
     if (!may_be_ordered(together))
@@ -414,11 +414,11 @@ static void play_part(TogetherGroup *group, uint32_t part) {
         together.members[i]->launch->together = TOGETHER_PLAYED;
         if (together.members[i]->recording.order->device != together.members[0]->recording.order->device)
             verdict_incomplete(together.members[i]->launch->verdict, "", 0,
-                               "launches on several devices use the same memory, and may have run at the same time: "
-                               "between them, accesses of scope .gpu were taken to be of scope .sys");
+                               "launches on several devices use the same memory and may have run at the same time: "
+                               "between them, Weir treated scope .gpu as scope .sys");
         if (!whole)
             verdict_incomplete(together.members[i]->launch->verdict, "", 0,
-                               "not all races with launches that may have run at the same time were looked for: %s",
+                               "not all races with launches that may have run at the same time were checked: %s",
                                problem);
     }
     leave_seats(&together);
@@ -480,11 +480,11 @@ static uint32_t root_of(const TogetherGroup *group, uint32_t at) {
 /* A variable that one names and the other has the address of is two places here. */
 static void report_variables(const Member *first, const Member *second) {
     if (reached_variables(&first->reached, &second->reached))
-        verdict_incomplete(
-            second->launch->verdict, "", 0,
-            "it and launch %llu (%.*s) may run at the same time: one accesses variables of a module by "
-            "name, the other memory that was not allocated, which may be the same, and was not looked at",
-            (unsigned long long)first->recording.launch.number, STR_ARG(symbol_plain(first->recording.kernel)));
+        verdict_incomplete(second->launch->verdict, "", 0,
+                           "it and launch %llu (%.*s) may run at the same time: one accesses variables of a module by "
+                           "name, the other memory that was not allocated, which may be the same, and was not checked",
+                           (unsigned long long)first->recording.launch.number,
+                           STR_ARG(symbol_plain(first->recording.kernel)));
 }
 
 static void find_parts(TogetherGroup *group) {
@@ -539,7 +539,7 @@ static void play_parts(TogetherGroup *group) {
             play_part(group, i);
     for (uint32_t i = 0; !compared && i < group->count; i++)
         verdict_incomplete(group->members[i].launch->verdict, "", 0,
-                           "races with launches that may have run at the same time were not looked for: that needs "
+                           "races with launches that may have run at the same time were not checked: that needs "
                            "more memory than the limit");
 }
 
@@ -577,8 +577,8 @@ static void report_missing(RecordedLaunch *const *launches, size_t count, size_t
             return;
     if (wanted && count)
         verdict_incomplete(launches[at]->verdict, "", 0,
-                           "it may begin before the launch before it ends (a dependent launch): races between the two "
-                           "were not looked for, as that was not recorded");
+                           "as a dependent launch, it may begin before the preceding launch ends: races between the "
+                           "two were not checked, as that was not recorded");
 }
 
 static void add_member(TogetherGroup *group, uint32_t number, RecordedLaunch *launch) {
@@ -618,8 +618,8 @@ static void check_groups(RecordedLaunch **sorted, const size_t *groups, size_t c
         if (members > MOST_MEMBERS)
             for (size_t k = 0; k < members; k++)
                 verdict_incomplete(some[k]->verdict, "", 0,
-                                   "it is one of %zu recorded launches that may have run at the same time: races "
-                                   "between so many are not looked for",
+                                   "it is one of %zu recorded launches that may have run at the same time: these "
+                                   "are too many to check for races",
                                    members);
         else if (members > 1)
             check_group(some, (uint32_t)members, arena);

@@ -40,7 +40,7 @@ bool runs_open(ThreadsCheck *check, PtxLaunch *launch) {
 /* An engine that stops because the time is up says that it lacks memory; that the time was up is reported anyway. */
 static void report_unwatched(const ThreadsCheck *check, const char *how, const char *problem) {
     if (!deadline.missed)
-        verdict_incomplete(check->verdict, "", 0, "races were not looked for%s: %s", how, problem);
+        verdict_incomplete(check->verdict, "", 0, "races were not checked%s: %s", how, problem);
 }
 
 void runs_close(ThreadsCheck *check) {
@@ -187,7 +187,7 @@ static bool is_wrong(PtxEnd end) {
 /* If that does not count, as it is ignored or a note: what comes behind it was not looked at all the same. */
 void runs_report_stop(ThreadsCheck *check, const PtxCode *code) {
     verdict_unreached(check->verdict, "", code ? code_line(check->program, code) : 0,
-                      "a run %s: what comes after it was not checked", code ? "stops here" : "hangs");
+                      "a run %s: later instructions were not checked", code ? "stops here" : "hangs");
 }
 
 bool runs_judge(ThreadsCheck *check, const ThreadsRun *run, PtxEnd end) {
@@ -321,8 +321,7 @@ static void run_held(ThreadsCheck *check, PtxWatch *watch, uint32_t reported) {
     }
     if (made < count && !check->odd_budget)
         verdict_note(check->verdict,
-                     "of %u orders in which threads are slow where they wait for an mbarrier or arrive, %u were run",
-                     count, made);
+                     "of %u orders in which threads are slow at an mbarrier wait or arrival, %u were run", count, made);
 }
 
 static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t reported, const PtxCode *why) {
@@ -337,7 +336,7 @@ static void run_orders(ThreadsCheck *check, PtxWatch *watch, uint32_t reported, 
             return;
     }
     if (why && made)
-        verdict_note(check->verdict, "what is read at line %u depends on the order of threads: %u schedules were tried",
+        verdict_note(check->verdict, "the value read at line %u depends on thread order; %u schedules were tried",
                      code_line(check->program, why), made + 1);
     if (check->options->orders == ORDERS_DIRECTED || check->options->orders == ORDERS_ALL)
         run_held(check, watch, reported);
@@ -394,7 +393,7 @@ static bool explore_orders(ThreadsCheck *check, const PtxCode *why) {
     if (audience.wrong || !complete)
         return audience.wrong;
     verdict_note(check->verdict,
-                 "what is read at line %u depends on the order of threads: all orders that differ were run, %llu",
+                 "the value read at line %u depends on thread order; all %llu distinct orders were explored",
                  code_line(check->program, why), (unsigned long long)explored.runs);
     return true;
 }
@@ -513,8 +512,8 @@ static void run_all(ThreadsCheck *check, PtxLaunch *launch, PtxWatch *watch) {
     bool is_volatile = why && code_has(why, STR("volatile"));
     if (is_volatile)
         verdict_note(check->verdict,
-                     "what is read at line %u is volatile: threads that exchange values so are not said to race; with "
-                     "--volatile-races they are",
+                     "the load at line %u is volatile: threads that exchange values this way do not count as races; "
+                     "with --volatile-races they do",
                      code_line(check->program, why));
     if (why && !check->hung && !check->odd_budget && (orders == ORDERS_DIRECTED || orders == ORDERS_ALL) &&
         (!is_volatile || orders_decide(check)) && explore_orders(check, why))

@@ -21,8 +21,8 @@ void havoc_choices_doubt_races(ThreadsCheck *check, const PtxRace *races, uint32
         doubt->line = code_line(check->program, races[i].second.code);
         doubt->text =
             verdict_text(check->verdict,
-                         "for some choices of data that is not known, this access races with the one at PTX line "
-                         "%u: give the data with the launch",
+                         "for some choices of unknown data, this access races with the one at PTX line %u: give the "
+                         "data in the launch file",
                          code_line(check->program, races[i].first.code));
     }
 }
@@ -188,7 +188,7 @@ static void doubt_end(ThreadsCheck *check, PtxEnd end) {
     const PtxFault *fault = &check->machine->fault;
     const PtxCode *code = end == PTX_END_FAULT ? fault->code : NULL;
     verdict_incomplete(check->verdict, "", code ? code_line(check->program, code) : 0,
-                       "it %s%s%s for some choices of data that is not known: give the data with the launch",
+                       "it %s%s%s for some choices of unknown data: give the data in the launch file",
                        code ? "fails (" : "hangs", code ? rule_of(fault->rule)->id : "", code ? ")" : "");
 }
 
@@ -243,8 +243,8 @@ static void run_mix(ThreadsCheck *check, HavocChoices *havoc_choices, unsigned b
             check->stopped = true;
             if (!check->odd_budget)
                 verdict_incomplete(check->verdict, "", 0,
-                                   "a condition on data that is not known may differ between threads, and not all of "
-                                   "them were tried apart: give the data with the launch");
+                                   "a condition on unknown data may differ between threads, and not all "
+                                   "combinations were tried: give the data in the launch file");
             havoc_choices->over = true;
             return;
         }

@@ -66,8 +66,10 @@ static void note_findings(ThreadsCheck *check, const LaunchReported *reported, c
     const char *what = first ? first->message : now->count > before->count ? "accesses to global memory race" : NULL;
     take_back(check, reported);
     if (what)
-        verdict_note(check->verdict, "with a size of 0 or less, %s (%s): such launches are not made", what,
-                     launch->text);
+        verdict_note(check->verdict,
+                     "with a size of 0 or less, %s (%s): Weir assumes that no caller makes such "
+                     "launches",
+                     what, launch->text);
 }
 
 void runs_try(ThreadsCheck *check, PtxLaunch *launch, TriedKind kind) {

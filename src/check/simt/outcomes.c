@@ -309,6 +309,7 @@ void outcomes_say(ThreadsCheck *check) {
         for (unsigned way = 0; way < 2; way++)
             if (is_missing(check, i, way))
                 verdict_unreached(check->verdict, "", code_line(check->program, &check->program->code[i]),
-                                  "a condition was never %s at the launches that Weir chose: give a launch where it is",
+                                  "a condition was never %s in the launches that Weir chose: give a launch where it "
+                                  "is",
                                   way ? "true" : "false");
 }

@@ -105,7 +105,10 @@ static void mark_routine(UnreachedBeyond *beyond, const PtxRoutine *routine) {
     PtxFlow flow;
     bool more = true;
     if (!ptx_flow(&flow, beyond->check->module, routine->function, ptx_flow_budget(beyond->check->module), &problem)) {
-        verdict_incomplete(beyond->check->verdict, "", 0, "it is not known what was not run: %s", problem);
+        verdict_incomplete(beyond->check->verdict, "", 0,
+                           "Weir does not know which instructions did not run: "
+                           "%s",
+                           problem);
         return;
     }
     while (more) {
@@ -161,12 +164,13 @@ static void say_missing(const ThreadsCheck *check, const Missing *missing, const
     const char *op = verdict_text(check->verdict, "%.*s", STR_ARG(code->form->text));
     if (missing->count && !check->options->launch && !check->options->placed)
         verdict_unreached(check->verdict, op, code_line(check->program, code),
-                          "%u %s never run at the launches that Weir chose, this one first: give a launch that does",
+                          "%u %s never run in the launches that Weir chose, this one first: give a launch that runs "
+                          "them",
                           missing->count, what);
     else if (missing->count)
         verdict_unreached(check->verdict, op, code_line(check->program, code),
-                          "%u %s never run, this one first, and may be with other data than what was tried: give the "
-                          "data with the launch",
+                          "%u %s never run, this one first, but may run with other data than Weir tried: give the "
+                          "data in the launch file",
                           missing->count, what);
 }
 
@@ -175,8 +179,8 @@ static void say_ways(ThreadsCheck *check) {
     for (uint32_t i = 0; i < check->program->code_count; i++)
         if (check->went[i] == PTX_RAN_YES || check->went[i] == PTX_RAN_NO)
             verdict_unreached(check->verdict, "", code_line(check->program, &check->program->code[i]),
-                              "a condition depends on data that is not known, and was never tried as %s: give the data "
-                              "with the launch",
+                              "a condition depends on unknown data, and was never tried as %s: give the data in the "
+                              "launch file",
                               check->went[i] == PTX_RAN_YES ? "false" : "true");
 }
 

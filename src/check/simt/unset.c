@@ -38,8 +38,8 @@ static PtxLocation unset_location(const ThreadsCheck *check, const PtxUnset *uns
 /* It decides what is run, and so does other data that is not known: with that data it might not be read. */
 static void doubt_unset(ThreadsCheck *check, const PtxUnset *unset) {
     verdict_incomplete(check->verdict, "", code_line(check->program, unset->code),
-                       "for some choices of data that is not known, this reads shared memory that nothing has written, "
-                       "and what it reads decides what is run: give the data with the launch");
+                       "for some choices of unknown data, this reads shared memory that nothing has written, and "
+                       "control flow depends on the value: give the data in the launch file");
 }
 
 void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
@@ -65,10 +65,10 @@ void threads_unset(ThreadsCheck *check, const ThreadsRun *run) {
             threads_finding(check, global ? RULE_GLOBAL_UNINITIALIZED : RULE_SHARED_UNINITIALIZED,
                             global ? "global" : "shared", &run->schedule, run->havoc_choice, unset->times);
         finding->message = verdict_text(verdict, "%s reads %s, which nothing has written", thread, bytes);
-        finding->why = global ? "The launch says that it is an output, and nothing has written it before this read."
+        finding->why = global ? "The launch file marks it as an output, and nothing has written it before this read."
                               : "No thread of the CTA has written it since the CTA started.";
         finding->fix = global ? "Write it first, or initialize it before the launch (cudaMemset, cudaMemcpy)."
-                              : "Write it first, and put __syncthreads() between the write and the read.";
+                              : "Write it first, and insert __syncthreads() between the write and the read.";
         if (!global && (!grave || !alone)) {
             finding->graded = true;
             finding->grade = SEVERITY_NOTE;
@@ -98,10 +98,10 @@ void threads_overwrite(ThreadsCheck *check, const ThreadsRun *run) {
         threads_finding(check, RULE_BARRIER_OVERWRITTEN, "barrier", &run->schedule, run->havoc_choice, 1);
     finding->message = verdict_text(verdict, "%s writes data over the mbarrier at %s, which is in use", thread, bytes);
     finding->why =
-        "An mbarrier is data of the hardware until it is invalidated: what its phases are after the write is "
-        "not defined.";
-    finding->fix = "Give the mbarrier memory of its own, or invalidate it (mbarrier.inval) and synchronize before the "
-                   "memory is reused.";
+        "The hardware keeps its state in an mbarrier until it is invalidated. After the write, its phases are "
+        "undefined.";
+    finding->fix = "Use separate memory for the mbarrier, or invalidate it (mbarrier.inval) and synchronize before "
+                   "the memory is reused.";
     FindingPlace **places = code_places(check, finding, codes, 2);
     places[0]->agent = thread;
     places[0]->role = "writes";

@@ -234,7 +234,7 @@ void ci_say_place(const FindingPlace *place, Text *to) {
 }
 
 void ci_say_incomplete(const CiInput *input, const Incomplete *incomplete, Text *to) {
-    text_plainf(to, "Not all of @%s was looked at: %s", verdict_name(input->verdict), incomplete->reason);
+    text_plainf(to, "@%s was not fully checked: %s", verdict_name(input->verdict), incomplete->reason);
     if (*incomplete->op)
         text_plainf(to, " (%s)", incomplete->op);
 }

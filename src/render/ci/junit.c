@@ -50,7 +50,7 @@ static void add_kernel(Ci *ci, const CiInput *input) {
             text_addf(&message, " (and %zu more)", counting - 1);
         add_problem(&item, "failure", rule_of(finding->rule)->id, (Str){message.data, message.size}, reported);
     } else if (verdict->kind == VERDICT_INCOMPLETE) {
-        text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was looked at");
+        text_addf(&message, "%s", verdict->incomplete_count ? verdict->incomplete[0].reason : "not all was checked");
         add_problem(&item, "error", "incomplete", (Str){message.data, message.size}, reported);
     } else {
         text_str(&item, STR("\n      <system-out>"));

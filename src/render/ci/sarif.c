@@ -155,7 +155,7 @@ static void add_rules(Json *json) {
 static void add_notification_kinds(Json *json) {
     static const char *const kinds[][2] = {
         {incomplete_id, "Something that could matter was not checked"},
-        {unreadable_id, "An input could not be looked at"},
+        {unreadable_id, "An input could not be checked"},
         {left_out_id, "There are more results than code scanning accepts"},
     };
     json_line(json, 4);
@@ -273,6 +273,17 @@ static void add_suppressions(Json *json, const Finding *finding) {
     json_end_list(json);
 }
 
+/* By which an alert is known from run to run. GitHub knows it by primaryLocationLineHash alone, as hash and occurrence:
+ * a fingerprint has no second occurrence. */
+static void add_fingerprints(Json *json, const char *fingerprint) {
+    Text line = {0};
+    json_begin(json, "partialFingerprints");
+    text_addf(&line, "%s:1", fingerprint);
+    json_take(json, "primaryLocationLineHash", &line);
+    json_text(json, "weir/v1", fingerprint);
+    json_end(json);
+}
+
 static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, const char *witness) {
     Text item = {0}, said = {0};
     Json json = {.to = &item};
@@ -287,9 +298,7 @@ static void add_finding(Ci *ci, const CiInput *input, const Finding *finding, co
     json_end_list(&json);
     add_related(&json, ci, input, finding);
     add_flow(&json, ci, input, finding);
-    json_begin(&json, "partialFingerprints");
-    json_text(&json, "weir/v1", finding->fingerprint);
-    json_end(&json);
+    add_fingerprints(&json, finding->fingerprint);
     add_suppressions(&json, finding);
     add_properties(&json, input, finding, witness);
     json_end(&json);
@@ -307,7 +316,7 @@ static void add_open(Ci *ci, const CiInput *input) {
     if (verdict->incomplete_count)
         ci_say_incomplete(input, &verdict->incomplete[0], &said);
     else
-        text_plainf(&said, "Not all of @%s was looked at", verdict_name(verdict));
+        text_plainf(&said, "Not all of @%s was checked", verdict_name(verdict));
     if (verdict->incomplete_count > 1)
         text_addf(&said, "; and %zu more reason%s", verdict->incomplete_count - 1,
                   plural((int64_t)verdict->incomplete_count - 1));
@@ -321,13 +330,13 @@ static void add_open(Ci *ci, const CiInput *input) {
     add_location(&json, ci_incomplete_place(ci, input, verdict->incomplete_count ? &verdict->incomplete[0] : &none),
                  verdict);
     json_end_list(&json);
-    json_begin(&json, "partialFingerprints");
     Text hash = {0};
     text_addf(&key, "incomplete %s", verdict->kernel);
     ci_hash((Str){key.data, key.size}, &hash);
-    json_take(&json, "weir/v1", &hash);
+    text_char(&hash, 0);
+    add_fingerprints(&json, hash.data);
+    text_free(&hash);
     text_free(&key);
-    json_end(&json);
     add_suppressions(&json, NULL);
     json_end(&json);
     ci_item(ci, &item);

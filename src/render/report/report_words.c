@@ -35,8 +35,8 @@ void report_outcome(const Report *report, Text *to) {
         text_addf(to, "%s", report->nothing);
         for (size_t i = 0; i < verdict->incomplete_count; i++)
             text_addf(to,
-                      verdict->incomplete[i].ir_line ? " Not looked at: %s (%s, %s line %" PRIu32 ")."
-                                                     : " Not looked at: %s%s.",
+                      verdict->incomplete[i].ir_line ? " Not checked: %s (%s, %s line %" PRIu32 ")."
+                                                     : " Not checked: %s%s.",
                       verdict->incomplete[i].reason, verdict->incomplete[i].op, report_text_name(report),
                       verdict->incomplete[i].ir_line);
         return;

@@ -372,14 +372,14 @@ void launch_seen(const SeenLaunch *launch) {
         return;
     const char *name = function_name(launch->function);
     if (!name) {
-        folder_log("note a kernel was launched whose name this driver does not tell: it was not looked at");
+        folder_log("note a kernel was launched whose name this driver does not tell: it was not checked");
         return;
     }
     CaptureModule *module = module_of(launch->function);
     if (!module)
         module = module_with(name);
     if (!module || !module_has_ptx(module)) {
-        folder_log("note kernel %s has no PTX, only machine code: it was not looked at", name);
+        folder_log("note kernel %s has no PTX, only machine code: it was not checked", name);
         return;
     }
     SeenKernel *kernel = find_kernel(name, module);
@@ -390,7 +390,7 @@ void launch_seen(const SeenLaunch *launch) {
     if (take_values(writing))
         write_seen(kernel, writing);
     else
-        folder_log("note the arguments of kernel %s could not be read: it was not looked at", name);
+        folder_log("note the arguments of kernel %s could not be read: it was not checked", name);
     free(writing);
 }
 

@@ -118,7 +118,7 @@ static bool is_isolated(const char *path, char *const *words) {
 static void say(const char *path, const char *why) {
     char line[WORDS_MOST];
     int length =
-        snprintf(line, sizeof line, "note %.200s was started %s: what it launches is not looked at\n", path, why);
+        snprintf(line, sizeof line, "note %.200s was started %s: what it launches is not checked\n", path, why);
     for (int i = 0; i < length - 1; i++)
         line[i] = iscntrl((unsigned char)line[i]) ? '?' : line[i];
     int log = open(log_path, O_WRONLY | O_APPEND | O_CLOEXEC);

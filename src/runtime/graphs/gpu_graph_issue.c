@@ -222,7 +222,7 @@ void graph_report(const GraphStep *step, OrderStream stream) {
     if (step->type != NODE_COPY && step->type != NODE_SET)
         return;
     if (!node_bytes(step, &bytes)) {
-        gpu_unseen_program("the driver does not say what a %s of a graph copies: races with it were not looked for",
+        gpu_unseen_program("the driver does not say what a %s of a graph copies: races with it were not checked",
                            copy.name);
         return;
     }
@@ -369,7 +369,7 @@ Result graph_issue_in_place(const GraphPlan *plan, const GraphLanes *lanes, cons
         if (steps[i].held) {
             if (set_kernel(&steps[i], &steps[i].own.node))
                 gpu_unseen_program("the driver did not take the own kernel of a graph's node back: later launches of "
-                                   "the graph run one that records, and are not looked at");
+                                   "the graph run one that records, and are not checked");
             if (result)
                 gpu_held_failed(steps[i].held, order_handle(graph->stream));
             else

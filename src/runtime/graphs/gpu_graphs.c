@@ -116,7 +116,7 @@ static void follow(GraphsGraph *graph, Handle of) {
         for (uint32_t i = 0; i < graph->plan.count; i++)
             if (graph->plan.steps[i].type == NODE_COPY || graph->plan.steps[i].type == NODE_SET)
                 gpu_unseen_program(
-                    "the program has copies in graphs that cannot be cloned: races with them were not looked for");
+                    "the program has copies in graphs that cannot be cloned: races with them were not checked");
     }
 }
 

@@ -6,7 +6,7 @@
 /* Which memory it is, is not known. */
 static void lacks(const char *name) {
     gpu_unseen_program("memory that %s shares could not be told from other memory: races with what other processes do "
-                       "there were not looked for",
+                       "there were not checked",
                        name);
 }
 

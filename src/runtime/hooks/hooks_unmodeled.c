@@ -7,12 +7,12 @@ typedef enum UnmodeledWhy { WHY_LAUNCHES, WHY_COPIES, WHY_ORDERS, WHY_SHARES, WH
 
 /* What is not looked at because of it. */
 static const char *const whys[] = {
-    [WHY_LAUNCHES] = "what it launches was not looked at",
-    [WHY_COPIES] = "races with what it reads and writes were not looked for",
-    [WHY_ORDERS] = "what it orders is not known, and races between launches were not all looked for",
-    [WHY_SHARES] = "races with others that share memory or events by it were not looked for",
+    [WHY_LAUNCHES] = "what it launches was not checked",
+    [WHY_COPIES] = "races with what it reads and writes were not checked",
+    [WHY_ORDERS] = "what it orders is not known, and races between launches were not all checked",
+    [WHY_SHARES] = "races with others that share memory or events by it were not checked",
     [WHY_ALIASES] =
-        "memory has more than one address by it, and races between accesses at two of them were not looked for"};
+        "memory has more than one address by it, and races between accesses at two of them were not checked"};
 
 static bool reported[HOOK_COUNT - HOOKS_MODELED];
 

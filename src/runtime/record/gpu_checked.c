@@ -200,7 +200,7 @@ static char *others_of(const CheckedLaunch *launch, const GpuShadowResult *resul
 static void write_result(const CheckedLaunch *launch, const GpuShadowResult *result) {
     static const char unsure[] =
         "it may or may not have run at the same time as launches that other things than streams, "
-        "events and the host's waits order: races with these were not looked for";
+        "events and the host's waits order: races with these were not checked";
     size_t count, other_bytes = 0;
     Recording recording = recording_of(launch);
     char *others = others_of(launch, result, &other_bytes);

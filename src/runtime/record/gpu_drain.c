@@ -69,7 +69,7 @@ bool drain_write(const Recording *recording, uint64_t key) {
         good = false;
     }
     if (!good || large || rename(part, path) != 0) {
-        folder_log("note a recording of kernel %s could not be written: %s; it was not looked at", recording->kernel,
+        folder_log("note a recording of kernel %s could not be written: %s; it was not checked", recording->kernel,
                    large ? "it is larger than 4 GiB (--sample records fewer CTAs)" : strerror(good ? errno : why));
         unlink(part);
     } else {
@@ -132,7 +132,7 @@ static void give_back(GpuOutstanding *outstanding, const GpuChunks *chunks) {
 }
 
 static const char no_order[] = "there are more streams than can be distinguished: whether it races with launches of "
-                               "others was not looked at";
+                               "others was not checked";
 
 static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
                                     "were not held against those by the other";

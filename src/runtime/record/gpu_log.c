@@ -92,7 +92,7 @@ void log_memory(uint64_t thread, RecordingMemory allocation) {
 
 void log_touches(const RecordingArea *area, bool writes) {
     if (area->slices > MOST_SLICES)
-        log_more("missing \"a copy has more than %d slices: races with it were not looked for\"", MOST_SLICES);
+        log_more("missing \"a copy has more than %d slices: races with it were not checked\"", MOST_SLICES);
     for (uint64_t i = 0; area->bytes && area->slices <= MOST_SLICES && i < area->slices; i++)
         log_more("%s %llu %llu %llu %llu", writes ? "w" : "r", (unsigned long long)(area->base + i * area->slice),
                  (unsigned long long)area->bytes, (unsigned long long)area->pitch, (unsigned long long)area->rows);

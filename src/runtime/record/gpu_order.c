@@ -621,7 +621,7 @@ void order_copy(const OrderCopy *made) {
         delay();
     LOCKED(good = make_copy(made));
     if (!good)
-        gpu_unseen_program("not all copies could be written down: races with them were not looked for");
+        gpu_unseen_program("not all copies could be written down: races with them were not checked");
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------ */

@@ -86,7 +86,7 @@ static void write_kernel(const RecordUnseen *of) {
             continue;
         text_addf(&sentences, "%s", unseen->why);
         if (unseen->launches)
-            text_addf(&sentences, ": %llu launch%s not looked at", (unsigned long long)unseen->launches,
+            text_addf(&sentences, ": %llu launch%s not checked", (unsigned long long)unseen->launches,
                       unseen->launches == 1 ? " was" : "es were");
         text_char(&sentences, 0);
         unseen->written = true;
@@ -111,8 +111,8 @@ static uint64_t write_libraries(void) {
         return 0;
     if (beside) {
         text_addf(&sentence,
-                  "%llu launch%s of kernels that have no PTX could run at the same time as launches that were looked "
-                  "at: races between them were not looked for",
+                  "%llu launch%s of kernels that have no PTX could run at the same time as launches that were "
+                  "checked: races between them were not checked",
                   (unsigned long long)beside, beside == 1 ? "" : "es");
         text_char(&sentence, 0);
     }
@@ -128,14 +128,14 @@ uint64_t gpu_unseen_write(void) {
     if (doubts.late)
         add_more("program", 0,
                  "launches were checked and dropped when one thread of the host knew them to be over, and another one "
-                 "made launches or copies then: races between these were not looked for");
+                 "made launches or copies then: races between these were not checked");
     if (doubts.domains)
         add_more(
             "program", 0,
             "launches are in two memory synchronization domains (CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN) and can run at "
-            "the same time: that operations of scope .gpu do not order these was not looked at");
+            "the same time: that operations of scope .gpu do not order these was not checked");
     if (doubts.crowded)
-        add_more("program", 0, "there are more than %d streams at once: races between launches were not all looked for",
+        add_more("program", 0, "there are more than %d streams at once: races between launches were not all checked",
                  ORDER_STREAMS);
     uint64_t libraries = write_libraries();
     for (RecordUnseen *unseen = first; unseen; unseen = unseen->next)

@@ -63,6 +63,6 @@ if __name__ == "__main__":
     import program_others  # noqa: F401
     import program_streams  # noqa: F401
 
-    if os.environ.get("WEIR_DEVICE_COUNT"):  # memory of several devices, in which asynchronous copies of kernels are not looked at
+    if os.environ.get("WEIR_DEVICE_COUNT"):  # memory of several devices, in which asynchronous copies of kernels are not checked
         BUGS[:] = [case for case in BUGS if case[0].__name__ != "pipelined_load"]
     unittest.main()

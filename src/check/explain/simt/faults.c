@@ -37,7 +37,7 @@ static void say_havoc_dependent(ThreadsCheck *check, const PtxFault *fault) {
     SimtDoubt *doubt = &check->doubts[DOUBTED_FIT];
     if (!check->launch->chosen) {
         verdict_incomplete(check->verdict, "", line,
-                           "an access is out of range of memory that the launch does not give: %s", what);
+                           "an access is out of range of memory that the launch file does not give: %s", what);
         return;
     }
     if (!doubt->count++) {
@@ -48,12 +48,11 @@ static void say_havoc_dependent(ThreadsCheck *check, const PtxFault *fault) {
 
 static const char *fix_of(const PtxFault *fault) {
     if (fault->within && fault->within->bytes)
-        return "Correct the index, or make the array larger. What lies there is padding or another variable.";
+        return "Correct the index, or make the array larger. The access reaches padding or another variable.";
     switch (fault->rule) {
     case RULE_BARRIER_TOKEN:
-        return "Wait with the state that an arrive on the same mbarrier gave, in this phase or the one before; or wait "
-               "by "
-               "parity.";
+        return "Wait with the state that an arrive on the same mbarrier returned in this phase or the one before, "
+               "or wait by parity.";
     case RULE_GLOBAL_OUT_OF_RANGE:
         return "Check the index against the size before the access, or make the buffer in the launch as large as the "
                "real one.";
@@ -68,22 +67,22 @@ static const char *fix_of(const PtxFault *fault) {
     case RULE_ACCESS_ALIGNMENT:
         return "Align the address to the size of the access, or use narrower accesses.";
     case RULE_CLUSTER_EXIT:
-        return "Let no CTA of the cluster exit before the others are done with its shared memory: end with a cluster "
+        return "Make sure that no CTA of the cluster exits while others use its shared memory: end with a cluster "
                "barrier (cluster.sync()).";
     case RULE_KERNEL_TRAP:
-        return "Look at the condition that is checked there.";
+        return "Check the condition at this place.";
     case RULE_BARRIER_UNINITIALIZED:
         return "Initialize the mbarrier (mbarrier.init) in one thread, and synchronize before others use it.";
     case RULE_BARRIER_UNDERFLOW:
-        return "Initialize the mbarrier with the number of arrivals that each phase gets.";
+        return "Initialize the mbarrier with the number of arrivals per phase.";
     case RULE_BARRIER_INVALIDATED:
         return "Invalidate the mbarrier after its last use only, with a barrier in between.";
     case RULE_NAMED_COUNT:
-        return "Let all threads that use the barrier give the same number of threads.";
+        return "Use the same thread count in all threads that use the barrier.";
     case RULE_THREADS_MASK:
-        return "Give a mask of exactly the lanes that come there (__ballot_sync of the same condition).";
+        return "Use a mask of exactly the lanes that get there (__ballot_sync of the same condition).";
     case RULE_THREADS_DIVERGENT_WARP:
-        return "Let all threads of the warp execute the instruction together: move it out of the condition.";
+        return "Move the instruction out of the condition, so that all threads of the warp execute it together.";
     default:
         return "";
     }
@@ -119,10 +118,10 @@ static const char *message_of(const ThreadsCheck *check, const PtxFault *fault) 
 /* Faults that are no access have no address. */
 static const char *why_of_fault(Verdict *verdict, const PtxFault *fault, unsigned lanes) {
     if (fault->rule == RULE_THREADS_MASK && fault->amount)
-        return "All lanes that the mask names and that have not exited have to execute it, with the same mask. The "
-               "others wait for them, and what is read from their registers is undefined.";
+        return "All lanes that the mask names and that have not exited must execute it, with the same mask. The "
+               "other lanes wait for them, and values from their registers are undefined.";
     if (fault->rule == RULE_THREADS_MASK)
-        return "What an instruction with .sync does is undefined for a lane that its mask does not have.";
+        return "An instruction with .sync is undefined for a lane that its mask does not name.";
     if (!fault->block && !fault->address && !is_out_of_range(fault->rule))
         return lanes > 1 ? verdict_text(verdict, "So do %u other lanes of its warp.", lanes - 1) : "";
     if (lanes > 1)
@@ -165,7 +164,7 @@ void threads_unmodeled(ThreadsCheck *check) {
     verdict_incomplete(check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(form)),
                        code ? code_line(check->program, code) : 0, "%s%s",
                        machine->unknown_why ? machine->unknown_why
-                                            : "the machine does not run this instruction: nothing after it was checked",
+                                            : "Weir cannot run this instruction: later instructions were not checked",
                        machine->unknown_why && check->launch->chosen ? ": give a launch with --launch" : "");
 }
 
@@ -181,25 +180,26 @@ void threads_havocs(ThreadsCheck *check) {
     for (uint32_t i = 0; i < machine->havoc_count; i++) {
         const PtxHavoc *havoc = &machine->havocs[i];
         uint32_t line = code_line(check->program, havoc->code);
-        const char *source = havoc->source ? verdict_text(check->verdict, " (from PTX line %u)",
-                                                          code_line(check->program, havoc->source))
-                                           : "";
+        const char *source =
+            havoc->source ? verdict_text(check->verdict, ", loaded at %s", code_words(check, havoc->source)) : "";
         if (havoc->left_out && !havoc->code->visible)
             continue; /* of memory that nothing writes (ld.global.nc): what it gives is not known, and that is all */
         if (havoc->left_out && through(check, havoc->code, PROXY_TEXTURE))
             verdict_incomplete(check->verdict, "", line,
-                               "which memory is behind a texture is not known: races there were not looked for");
+                               "the memory of a texture is not known: its races were not checked");
         else if (havoc->left_out && through(check, havoc->code, PROXY_SURFACE))
             verdict_incomplete(check->verdict, "", line,
-                               "what a surface gives is not known: no launch says which memory is behind it, or the "
-                               "kernel writes surfaces, too, and what it reads behind a write is not defined");
+                               "the value read from a surface is not known: the launch does not give its memory, or "
+                               "the kernel also writes surfaces, and a read after a write is undefined");
         else if (havoc->left_out)
             verdict_incomplete(check->verdict, "", line,
-                               "an address depends on data that is not known%s: give it as data of the launch", source);
+                               "an address depends on unknown memory contents%s: add that buffer's \"data\" to the "
+                               "launch file",
+                               source);
         else
             verdict_note(check->verdict,
-                         "the condition at PTX line %u depends on data that is not known%s: it was tried in "
-                         "several ways",
+                         "the condition at PTX line %u depends on unknown memory contents%s: several outcomes were "
+                         "tried",
                          line, source);
     }
 }

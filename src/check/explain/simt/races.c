@@ -383,8 +383,8 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         if (!doubt->count++) {
             doubt->line = code_line(check->program, race->second.code);
             doubt->text = verdict_text(check->verdict,
-                                       "%s: whether both write the same value depends on data that is not known; give "
-                                       "it with --launch",
+                                       "%s: whether both write the same value depends on unknown data; give it with "
+                                       "--launch",
                                        message_of(check, race, rule));
         }
         return NULL;
@@ -410,13 +410,13 @@ Finding *threads_race(ThreadsCheck *check, const PtxRace *race, const PtxSchedul
         explain(check->verdict, finding, CAUSE_PROXY_OMITTED, &(Facts){0});
     else if (race->by_chance) /* this run does not show it in memory */
         finding->why = verdict_text(check->verdict,
-                                    "%s With the data of this launch the write leaves the bytes as they were (zeros, "
-                                    "padding, equal elements); with other data it does not.",
+                                    "%s With the data of this launch, the write does not change the bytes (zeros, "
+                                    "padding, equal elements); with other data, it does.",
                                     finding->why);
     else if (race->unset)
         finding->why = verdict_text(check->verdict,
-                                    "%s The value comes from a register or memory that nothing has written: it is "
-                                    "indeterminate, and need not be the same in both threads.",
+                                    "%s The value comes from a register or memory that nothing has written. It is "
+                                    "indeterminate, and may differ between the threads.",
                                     finding->why);
     else if (race->by_lanes)
         finding->why = why_by_lanes;
@@ -459,8 +459,8 @@ void threads_volatile(ThreadsCheck *check, const PtxWatch *watch, const PtxSched
     as_races.options = &options;
     Finding *finding = threads_finding(&as_races, RULE_RACE_VOLATILE, is_shared(race) ? "shared" : "global", schedule,
                                        havoc_choice, times);
-    Facts facts = {.detail = "`volatile` makes each access go to memory; it does not keep the lanes of a warp in "
-                             "lockstep, so the read may come before or after the write."};
+    Facts facts = {.detail = "`volatile` makes each access go to memory, but does not keep the lanes of a warp in "
+                             "lockstep. So the read may come before or after the write."};
     explain(check->verdict, finding, lockstep ? CAUSE_SAME_WARP : CAUSE_VOLATILE, &facts);
     finding->message =
         verdict_text(check->verdict, "%s (both are volatile)", message_of(check, race, RULE_RACE_VOLATILE));

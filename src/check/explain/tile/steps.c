@@ -251,7 +251,7 @@ void steps_finish(Steps *steps, RunEnd end) {
         "every agent has finished",
         "no agent can make progress",
         "a barrier was misused",
-        "control flow depends on something unknown",
+        "control flow depends on an unknown value",
         "the budget is exhausted",
         "the launch breaks an assumption of the kernel",
         "the next step of the trail is not possible",

@@ -579,20 +579,20 @@ static void look(FenceRuns *runs, Proxies *proxies, void *context) {
             report_shared(&reporting, &found[i]);
     const char *cut_short = fence_runs_cut_short(runs);
     if (cut_short && lint->alone)
-        verdict_note(lint->verdict, "fences are looked at as far as runs go, and some runs did not finish: %s",
+        verdict_note(lint->verdict, "fences are checked as far as runs go, and some runs did not finish: %s",
                      cut_short);
     const char *unfinished = fence_runs_unfinished(runs);
     const Op *unseen = unfinished && !lint->alone ? proxies_unseen(proxies) : NULL;
     if (unseen)
         op_incomplete(
             lint->module, unseen,
-            verdict_text(lint->verdict, "its fences were not looked at: no run for fences reached it (%s)", unfinished),
+            verdict_text(lint->verdict, "its fences were not checked: no run for fences reached it (%s)", unfinished),
             lint->verdict);
     const Launch *launch;
     uint64_t left_out = fence_runs_left_out(runs, &launch);
     if (left_out && !lint->alone)
         verdict_incomplete(lint->verdict, "", 0,
-                           "fences were not looked at in %llu of the clusters of a launch (%s): they behave in too "
+                           "fences were not checked in %llu of the clusters of a launch (%s): they behave in too "
                            "many ways (with a smaller --grid, all of them)",
                            (unsigned long long)left_out, launch_text(launch, lint->verdict->arena));
     if (!reporting.stage.assembly)

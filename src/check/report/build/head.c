@@ -240,9 +240,9 @@ static ReportHead head_of_clean(const Report *report, Verdict *verdict) {
                                                  verdict->launch_count ? "Every wait passed and every agent finished."
                                                                        : report->deadlock_reason,
                                                  rows_text(report, verdict))
-               : first->ir_line   ? verdict_text(verdict, "not looked at: %s (%s line %" PRIu32 ")", first->reason,
+               : first->ir_line   ? verdict_text(verdict, "not checked: %s (%s line %" PRIu32 ")", first->reason,
                                                report->ptx ? "PTX" : "IR", first->ir_line)
-                                  : verdict_text(verdict, "not looked at: %s", first->reason),
+                                  : verdict_text(verdict, "not checked: %s", first->reason),
         .fix = complete ? "Nothing to change."
                         : "Nothing wrong was found in the rest; the lines `incomplete` say what to give or to change."};
 }

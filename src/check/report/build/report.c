@@ -122,8 +122,7 @@ static void judge_deadlocks(Builder *builder, uint64_t runs) {
     else if (builder->verdict->incomplete_count)
         judge(report, "unknown",
               verdict_text(builder->verdict,
-                           "No agent was seen to wait forever, but not everything could be looked "
-                           "at: %s.",
+                           "No agent was seen to wait forever, but not everything could be checked: %s.",
                            builder->verdict->incomplete[0].reason));
     else
         judge(report, "none",

@@ -534,7 +534,7 @@ static const char *note_text(const CoverageReportTables *tables) {
               plural((int64_t)coverage->runs), (unsigned long long)coverage->launches,
               coverage->launches == 1 ? "" : "es");
     if (coverage->stopped)
-        text_addf(&text, " Not all of it was looked at: %s.", coverage->stopped);
+        text_addf(&text, " Not all of it was checked: %s.", coverage->stopped);
     if (coverage->unknown)
         text_addf(&text, " The access at IR line %u is not in it: %s.",
                   op_line(tables->builder->module, coverage->unknown_op), coverage->unknown);

@@ -317,9 +317,9 @@ static void report_verdict(CompareReporter *reporter) {
         add_fact(reporter, verdict_text(&reporter->match->texts, "finding %s", rule_of(finding->rule)->id),
                  match_plain(reporter->match, reporter->side, finding->message), finding->message);
     }
-    about(reporter, "", "not looked at");
+    about(reporter, "", "not checked");
     for (size_t i = 0; i < verdict->incomplete_count; i++)
-        add_text(reporter, "not looked at", verdict->incomplete[i].reason);
+        add_text(reporter, "not checked", verdict->incomplete[i].reason);
 }
 
 static void report_all(CompareReporter *reporter) {

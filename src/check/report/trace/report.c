@@ -98,7 +98,7 @@ void trace_report_report(PtxModule *module, uint32_t entry, const ThreadsOptions
     *trace = (Trace){.file = module->source->name, .kernel = verdict->kernel, .launch = ""};
     report->form = "run";
     report->ptx = true;
-    report->coverage_note = "not listed of PTX; what is not ordered is a race, and among the findings";
+    report->coverage_note = "not listed for PTX; unordered accesses are races, and are among the findings";
     threads_check(module, entry, options, verdict);
     runs_with_arena(&drawing.check, draw);
     trace_report_add_deadlocks(report, verdict, drawing.blocked, drawing.blocked_count,

@@ -14,7 +14,7 @@ static void say_not_looked_at(const GlobalCheck *run, const char *why) {
     if (deadline_look()) /* which the code that set it reports */
         return;
     for (size_t i = 0; i < run->count; i++)
-        verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not looked at: %s", why);
+        verdict_incomplete(run->kernels[i].verdict, "", 0, "global memory was not checked: %s", why);
 }
 
 /* A grid of billions is not run as a whole. Of a launch that others wait for, a part says nothing. */
@@ -35,8 +35,7 @@ static void report_part(const GlobalCheck *run) {
     const int64_t *grid = run->kernels[0].launch->grid;
     if (run->partly)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
-                           "global memory was looked at only in part: the first %d CTAs of %llu (with a smaller "
-                           "--grid, all of them)",
+                           "global memory was checked only in part: the first %d CTAs of %llu (use a smaller --grid)",
                            PART_OF_CLUSTERS,
                            (unsigned long long)((uint64_t)grid[0] * (uint64_t)grid[1] * (uint64_t)grid[2]));
 }
@@ -120,7 +119,7 @@ static void report_end(const GlobalCheck *run, RunEnd end) {
         return; /* the code that set it says so */
     } else if (end == RUN_BUDGET) {
         verdict_incomplete(verdict, "", 0,
-                           "global memory was looked at only in part: the run of the whole grid was stopped (raise "
+                           "global memory was checked only in part: the run of the whole grid was stopped (raise "
                            "--budget)");
     } else if (end == RUN_UNKNOWN && machine && machine->unknown_op) {
         unknown_explain(machine, verdict);
@@ -245,8 +244,8 @@ static void report_chosen(const GlobalCheck *run, const Op *op) {
             here = program->ops[pc] == op;
         if (here)
             verdict_note(run->kernels[i].verdict,
-                         "control flow depends on unknown data (%.*s at line %u); one choice was tried with all "
-                         "CTAs; a launch file can give the data",
+                         "control flow depends on unknown data (%.*s at line %u); one outcome was tried with all "
+                         "CTAs; give the data in a launch file",
                          STR_ARG(op->name), op_line(program->module, op));
     }
 }
@@ -282,8 +281,8 @@ static bool run_orders(GlobalCheck *run) {
     all &= spent < orders_budget;
     if (!all && tickets != TICKETS_GUARDED && !run->found.race_count)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
-                           "where it accesses global memory depends on the program id and on which CTA an atomic gives "
-                           "which number, and not all orders were tried (with a smaller --grid, more of them)");
+                           "its addresses depend on the program id and on the order of CTAs at an atomic, and not "
+                           "all orders were tried (a smaller --grid allows more)");
     return true;
 }
 

@@ -349,8 +349,8 @@ static void look_at_ways(Chosen *chosen, const char **texts, size_t *known) {
     if (open && !(given->count || given->grid[0]))
         verdict_unreached(chosen->kernel->verdict, verdict_text(chosen->kernel->verdict, "%.*s", STR_ARG(open->name)),
                           op_line(chosen->program->module, open),
-                          "races in global memory were not checked for its other outcome, which addresses depend on; a "
-                          "launch file can give the arguments and the grid that lead there");
+                          "races in global memory were not checked for its other outcome, on which addresses "
+                          "depend; give arguments and a grid that lead there in a launch file");
     chosen->otherwise = true;
     for (size_t i = 0; i < count; i++) {
         Launch with_grid = *given;
@@ -487,6 +487,6 @@ void global_check_chosen(Arena *arena, const GlobalKernel *kernel, const Launch 
                      (long long)chosen.launch->grid[2]);
     else if (chosen.end != RUN_FAULT && !deadline_look()) /* a fault is told when clusters are run by themselves */
         verdict_unreached(kernel->verdict, "", 0,
-                          "global memory was not looked at: the whole grid finishes with none of the launches that "
-                          "Weir chose; a launch file can give one that does");
+                          "global memory was not checked: the whole grid finishes in none of the launches that Weir "
+                          "chose; give one in a launch file");
 }

@@ -290,7 +290,7 @@ void report_races(GlobalCheck *run, const Reporting *reporting) {
         explain_race(run, found, kernel, finding, verdict);
         if (harmless)
             finding->why =
-                verdict_text(verdict, "%s It is benign here: the write does not change the value.", finding->why);
+                verdict_text(verdict, "%s The race is benign here: the write does not change the value.", finding->why);
         finding->times = found->times;
         FindingPlace *places = finding_places(verdict, finding, 2);
         set_place(run, &places[0], effect_access_verb(race->later.kind), race->later.launch, race->later.cta,
@@ -354,8 +354,8 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
                                     (long long)(begin + (found->end - found->begin) - 1));
         finding->fix = outside ? "Mask off the elements that are out of range, or correct the shape in the launch "
                                  "file."
-                               : "Write it first (in an earlier launch, or in this one), or mark it as an input in "
-                                 "the launch file.";
+                               : "Write it first, in this launch or an earlier one, or mark it as an input in the "
+                                 "launch file.";
         FindingPlace *places = finding_places(verdict, finding, 1);
         set_place(run, &places[0], effect_access_verb(found->kind), found->launch, found->cta, found->site, verdict);
         places[0].note = address;
@@ -369,7 +369,7 @@ void report_accesses(GlobalCheck *run, const Reporting *reporting) {
 void report_unfenced(GlobalCheck *run, const Reporting *reporting) {
     if (run->writes_left_out)
         verdict_incomplete(run->kernels[0].verdict, "", 0,
-                           "fences for global memory were looked at only in part: there are more stores to memory "
+                           "fences for global memory were checked only in part: there are more stores to memory "
                            "that TMA copies read than are kept");
     for (uint32_t i = 0; i < run->found.unfenced_count; i++) {
         FoundUnfenced *found = &run->found.unfenced[i];
@@ -483,8 +483,8 @@ static void report_others_missing(const GlobalCheck *run, const Sleeper *sleeper
     Verdict *verdict = run->kernels[kernel].verdict;
     verdict_incomplete(verdict, verdict_text(verdict, "%.*s", STR_ARG(op->name)),
                        op_line(run->programs[kernel]->module, op),
-                       "it waits for %s, which %s; run it together with the launch that does (weir run A B), or give "
-                       "data that ends the wait",
+                       "it waits for %s, which %s; run it together with the launch that writes it (weir run A B), "
+                       "or give data that ends the wait",
                        address_text(run, (uint64_t)sleeper->address, verdict),
                        has_peers(run, sleeper) ? "other processes write" : "nothing in this launch writes");
 }
@@ -539,12 +539,12 @@ void report_forgotten_waits(GlobalCheck *run, const Reporting *reporting) {
             continue;
         Finding *finding = finding_in(run, kernel, RULE_GLOBAL_DEPENDENCY_WAIT, reporting);
         finding->message = verdict_text(verdict,
-                                        "%s is a dependent launch and finishes without having waited for the "
-                                        "preceding launch",
+                                        "%s is a dependent launch and finishes without waiting for the preceding "
+                                        "launch",
                                         run->programs[kernel]->name);
         finding->why =
-            "The preceding launch may still be running when this one has finished, so a third launch that does "
-            "not wait either can begin before the first is over.";
+            "The preceding launch may still run when this one has finished. A third launch that does not wait, "
+            "either, can then begin before the first one has finished.";
         finding->fix = "Execute `tt.grid_dependency_wait` on every path.";
         FindingPlace *places = finding_places(verdict, finding, 1);
         Machine machine = {.program = run->programs[kernel]};
@@ -559,7 +559,7 @@ void report_early(const GlobalCheck *run) {
     for (uint32_t i = 0; i < run->launch_sequence.count; i++)
         if (run->launches[i].early && !run->launches[i].forgot_wait)
             site_incomplete(run, run->launches[i].early - 1,
-                            "the launch is dependent, and this access comes before the wait for the preceding launch, "
-                            "which is not here: whether that one accesses the same memory is not known (weir run A B "
-                            "runs both)");
+                            "the launch is dependent, and this access comes before the wait for the preceding "
+                            "launch, which was not given: whether that one accesses the same memory is not known "
+                            "(weir run A B runs both)");
 }

@@ -716,6 +716,6 @@ void inside_masked(GlobalCheck *run, const GridEvent *event, GridClusterThreads 
 void inside_report(const GlobalCheck *run) {
     for (size_t i = 0; i < run->count && run->inside_cut; i++)
         verdict_incomplete(run->kernels[i].verdict, "", 0,
-                           "races between the threads of a CTA in global memory were looked at only in part: they "
-                           "touch the same memory too often (with a smaller --grid, or less data, all of it)");
+                           "races between the threads of a CTA in global memory were checked only in part: there "
+                           "are too many accesses to the same memory (use a smaller --grid or less data)");
 }

@@ -199,7 +199,7 @@ void global_steps_write(const GlobalCheck *run, RunEnd end) {
         "every CTA has finished",
         "no CTA can make progress",
         "a barrier was misused",
-        "control flow depends on something unknown",
+        "control flow depends on an unknown value",
         "the budget is exhausted",
         "the launch breaks an assumption of the kernel",
         "the next step of the trail is not possible",

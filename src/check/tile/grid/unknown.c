@@ -203,9 +203,9 @@ static bool report_one(GlobalCheck *run, size_t kernel, bool writes, bool matter
         return false;
     const char *text = unknown_text(run, first, times > 1);
     if (matters)
-        site_incomplete(run, first->site,
-                        verdict_text(run->kernels[kernel].verdict,
-                                     "%s; a launch file can give the data or the memory that it depends on", text));
+        site_incomplete(
+            run, first->site,
+            verdict_text(run->kernels[kernel].verdict, "%s; give the data or the memory in a launch file", text));
     else
         verdict_note(run->kernels[kernel].verdict, "%s", text); /* and it does not matter */
     return true;

@@ -111,10 +111,10 @@ void unreached_report(const Program *program, const bool *reached, Meets meets, 
     const Op *op = unreached_access(program, reached, meets);
     if (op) {
         report(program, op,
-               "no run of a whole grid reached this op; a launch file can give the data, the arguments and the grid "
-               "that lead here",
+               "no run of a whole grid reached this op; give data, arguments and a grid that lead here in a launch "
+               "file",
                verdict);
     } else if (havocked && (op = havocked_access(program, havocked, meets))) {
-        report(program, op, "its addresses depend on unknown data; a launch file can give it", verdict);
+        report(program, op, "its addresses depend on unknown data; give the data in a launch file", verdict);
     }
 }

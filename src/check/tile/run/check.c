@@ -501,8 +501,8 @@ static bool directed(RunCheck *check, const Rerun *rerun) {
         return true;
     if (!check->noted_data && first)
         verdict_note(check->verdict,
-                     "control flow depends on unknown data (%.*s at line %u); %d choices were tried; a launch file "
-                     "can give the data",
+                     "control flow depends on unknown data (%.*s at line %u); %d outcomes were tried; give the data "
+                     "in a launch file",
                      STR_ARG(first->name), op_line(check->module, first), MACHINE_HAVOC_CHOICES);
     check->noted_data = true;
     if (rerun->havoc_choice || rerun->cluster >= MOST_HAVOC_CHOICE_CLUSTERS)
@@ -562,14 +562,14 @@ static void run_launch(RunCheck *check, const Launch *launch) {
     uint32_t ctas = check->program->ranks_are_programs ? 1 : check->program->ctas;
     if (goes_on && classes_covered(classes) < clusters && !deadline_look())
         verdict_incomplete(check->verdict, "", 0,
-                           "only %llu of %llu CTAs were looked at: they behave in more than %d ways (with a smaller "
-                           "--grid, all of them)",
+                           "only %llu of %llu CTAs were checked: they behave in more than %d ways (use a smaller "
+                           "--grid)",
                            (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas),
                            MOST_CLASSES);
     /* of a launch that callers may never make, what goes wrong is a note, and nothing hangs on the rest of it */
     if (!goes_on && launch->doubt == DOUBT_NONE && classes_covered(classes) < clusters && !deadline_look())
         verdict_unreached(check->verdict, "", 0,
-                          "only %llu of %llu CTAs were looked at: the check stopped at what goes wrong in one of them",
+                          "only %llu of %llu CTAs were checked: the check stopped at an error in one of them",
                           (unsigned long long)(classes_covered(classes) * ctas), (unsigned long long)(clusters * ctas));
     bool silent = check->verdict->finding_count == findings && check->verdict->incomplete_count == incomplete;
     if (launch->chosen && silent && machine->excluded)
@@ -719,7 +719,7 @@ static void run_launches(RunCheck *check) {
     check->alternatives = alternatives_create(&check->module->arena);
     if (check->program->planned)
         verdict_incomplete(check->verdict, "", 0,
-                           "its tasks are planned and not split into partitions yet: races are checked only after "
+                           "its tasks are planned, but not split into partitions yet: Weir checks races only after "
                            "that");
     else if (!(check->races =
                    races_create(&check->module->arena, check->machine, check->options->out_of_order, &problem)))

@@ -27,7 +27,7 @@ Races *races_create(Arena *arena, Machine *machine, bool by_waits, const char **
                        .spans = SPANS,
                        .barriers = races->late_first + races->late_count / CONSAN_PHASES};
     if (!consan_create(&races->engine, &size, take, arena)) {
-        *problem = "races are not looked for: a cluster has more agents or barriers than the race engine keeps";
+        *problem = "races are not checked: a cluster has more agents or barriers than the race engine keeps";
         return NULL;
     }
     races->late = ARENA_ARRAY(arena, uint32_t, races->late_count);
