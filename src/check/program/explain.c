@@ -210,8 +210,9 @@ static const char *fix_of(const ProgramCheck *check, const ProgramSite *earlier,
         return "Access the memory on the host before the call that starts this operation, or after the operation "
                "has finished.";
     return verdict_text(verdict,
-                        "Before this operation, make its stream wait for the other one: `s2.wait_stream(s1)`, where "
-                        "s2 is %s and s1 is %s; or wait for an event that s1 records after %.*s; or use one stream.",
+                        "Before this operation, make its stream wait for the other one: `s2.wait_stream(s1)`, or in "
+                        "CUDA `cudaStreamWaitEvent(s2, e)`, where s2 is %s, s1 is %s, and e is an event that s1 "
+                        "records after %.*s; or use one stream.",
                         stream_name(check, later), stream_name(check, earlier), STR_ARG(earlier->name));
 }
 
