@@ -105,6 +105,20 @@ static void describe(const Proof *proof, char *room, size_t size) {
                            "    %w = ttg.convert_layout %v : tensor<128xf32, #blocked> -> tensor<128xf32, #other>\n" \
                            "    tt.store %e, %w : tensor<128x!tt.ptr<f32>, #other>\n" TAIL
 
+/* Tiles that a loop counts, and behind it one that other threads store: at 128 * %last, where %count is how many there
+ * were. */
+#define COUNTED_TILES(last)                                                                                     \
+    HEAD "    %base = arith.muli %x, %s : i32\n"                                                                \
+         "    %count = scf.for %k = %c0 to %n step %c8 iter_args(%now = %c0) -> (i32) : i32 {\n"                \
+         "    %ka = arith.muli %now, %c128 : i32\n    %t = arith.addi %base, %ka : i32\n" TILE("a", "t")        \
+             STORE("a") "    %more = arith.addi %now, %c1 : i32\n    scf.yield %more : i32\n    }\n" last       \
+                        "    %ua = arith.muli %last, %c128 : i32\n    %u = arith.addi %base, %ua : i32\n" TILE( \
+                            "b", "u") "    %e = ttg.convert_layout %bp : " TYPE_OF_POINTERS                     \
+                                      " -> tensor<128x!tt.ptr<f32>, #other>\n"                                  \
+                                      "    %w = ttg.convert_layout %v : tensor<128xf32, #blocked> -> "          \
+                                      "tensor<128xf32, #other>\n"                                               \
+                                      "    tt.store %e, %w : tensor<128x!tt.ptr<f32>, #other>\n" TAIL
+
 /* To one place of all programs. */
 #define ALIKE(value)                                           \
     "    %fp = tt.bitcast %p : !tt.ptr<f32> -> !tt.ptr<i32>\n" \
@@ -123,6 +137,20 @@ static const struct {
 } cases[] = {
     {"tiles of a loop, and the last again behind it", TILES_OF_A_LOOP("    %last = arith.subi %n, %c1 : i32\n"),
      "open: two threads of a program may come to the same element"},
+    {"tiles of a loop, and the next one behind it", COUNTED_TILES("    %last = arith.addi %count, %c0 : i32\n"),
+     "strides of p nest; grid.y == 1; grid.z == 1; strides of p nest; strides of p nest"},
+    {"tiles of a loop, and one more is left out", COUNTED_TILES("    %last = arith.addi %count, %c8 : i32\n"),
+     "strides of p nest; grid.y == 1; grid.z == 1; strides of p nest; strides of p nest"},
+    {"tiles of a loop, and the one before them behind it", COUNTED_TILES("    %last = arith.subi %c0, %c1 : i32\n"),
+     "strides of p nest; grid.y == 1; grid.z == 1; strides of p nest; strides of p nest"},
+    {"tiles of a loop, and its last behind it", COUNTED_TILES("    %last = arith.subi %count, %c1 : i32\n"),
+     "open: two threads of a program may come to the same element"},
+    {"tiles of a loop, and its first behind it", COUNTED_TILES("    %last = arith.addi %c0, %c0 : i32\n"),
+     "open: two threads of a program may come to the same element"},
+    {"tiles of a loop, and any behind it", COUNTED_TILES("    %last = arith.addi %m, %c0 : i32\n"),
+     "open: two threads of a program may come to the same element"},
+    {"tiles of a loop, and one for the program behind it", COUNTED_TILES("    %last = arith.addi %count, %y : i32\n"),
+     "open: the address does not determine the program id"},
     {"tiles that overlap, and wrap around",
      HEAD "    %z = arith.muli %x, %c64 : i32\n    %t = arith.remsi %z, %n : i32\n" TILE("a", "t") STORE("a") TAIL,
      "open: the address does not determine the program id"},

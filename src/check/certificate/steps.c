@@ -226,13 +226,41 @@ static const char *step_join(CheckedPair *pair, const CertificateStep *step) {
     return equate(pair, x, x);
 }
 
+/* One number is a turn of a loop, times a factor, and more; the other is beyond all that its turns make of it. */
+static bool is_beyond_turns(CheckedPair *pair, const Number *turning, const Number *other) {
+    NumberTable *numbers = pair->checker->numbers;
+    const Number *one = number_constant(numbers, 1);
+    for (uint32_t i = 0; turning && other && i < turning->count; i++) {
+        const NumberTerm *term = &turning->terms[i];
+        const NumberAtom atom = numbers->atoms[term->atoms[0]];
+        if (term->count != 1 || atom.kind != NUMBER_TRIP)
+            continue;
+        const Number *turn = number_atom(numbers, atom), *next = number_add(numbers, turn, one, 1);
+        const Number *start = number_add(numbers, turning, turn, -term->factor);
+        const Number *trips = loop_trips(pair->checker, atom.key);
+        close_known(pair);
+        if (!is_known(pair, start) || !is_known(pair, other) || !is_known(pair, trips) ||
+            !number_same(number_replace(numbers, start, term->atoms[0], next), start) ||
+            !number_same(number_replace(numbers, other, term->atoms[0], next), other))
+            return false;
+        const Number *ends[] = {number_add(numbers, start, other, -1), NULL};
+        ends[1] = number_add(numbers, ends[0], number_add(numbers, trips, one, -1), term->factor);
+        NumberRange low = number_range(numbers, NULL, ends[term->factor < 0]);
+        NumberRange high = number_range(numbers, NULL, ends[term->factor > 0]);
+        return ends[1] && (low.least > 0 || high.most < 0);
+    }
+    return false;
+}
+
 static const char *step_apart(CheckedPair *pair, const CertificateStep *step) {
     const NumberTable *numbers = pair->checker->numbers;
     if (step->a >= pair->count)
         return "there is no such equation";
     NumberRange a = number_range(numbers, NULL, pair->equations[step->a].side[0]);
     NumberRange b = number_range(numbers, NULL, pair->equations[step->a].side[1]);
-    if (a.most >= b.least && b.most >= a.least)
+    if (a.most >= b.least && b.most >= a.least &&
+        !is_beyond_turns(pair, pair->equations[step->a].side[0], pair->equations[step->a].side[1]) &&
+        !is_beyond_turns(pair, pair->equations[step->a].side[1], pair->equations[step->a].side[0]))
         return "both sides can be equal";
     pair->apart = true;
     return NULL;

@@ -290,12 +290,40 @@ static bool require_nest(PairProof *pair, uint32_t equation, const NestLevel *le
     return true;
 }
 
+static bool quantity_is_known(const PairProof *pair, Quantity quantity);
+
+/* Whether `here` counts turns of a loop, and there is a number that none of them comes to: how many there are, say. */
+static bool is_no_turn(PairProof *pair, Quantity here, Quantity there) {
+    Quantities *quantities = quantities_of(pair);
+    const Polynomial of = quantities->all[here];
+    for (uint32_t i = 0; i < of.count; i++) {
+        const Monomial *term = &of.terms[i];
+        const QuantityAtom atom = quantities->atoms[term->atoms[0]];
+        if (term->count != 1 || atom.kind != ATOM_TRIP)
+            continue;
+        Quantity first = quantity_add(quantities, here, quantity_atom(quantities, &atom), -term->factor);
+        Quantity trips = quantity_trips(quantities, atom.a, atom.b);
+        if (!quantity_is_known(pair, first) || !quantity_is_known(pair, there) || !quantity_is_known(pair, trips) ||
+            quantity_mentions(quantities, first, term->atoms[0]) ||
+            quantity_mentions(quantities, there, term->atoms[0]))
+            return false;
+        first = quantity_add(quantities, first, there, -1); /* by how much it is more in the first turn, and the last */
+        Quantity last = quantity_add(quantities, trips, QUANTITY_ONE, -1);
+        last = quantity_add(quantities, first, last, term->factor);
+        Interval from = quantity_interval(quantities, quantities->anywhere, term->factor > 0 ? first : last);
+        Interval to = quantity_interval(quantities, quantities->anywhere, term->factor > 0 ? last : first);
+        return last != QUANTITY_NONE && (from.least > 0 || to.most < 0);
+    }
+    return false;
+}
+
 /* Whether the sides of a level, of that equation, never are the same number. */
 static void look_whether_apart(PairProof *pair, uint32_t equation, const NestLevel *level) {
     const Interval *atoms = quantities_of(pair)->anywhere;
     Interval a = quantity_interval(quantities_of(pair), atoms, level->value[0]);
     Interval b = quantity_interval(quantities_of(pair), atoms, level->value[1]);
-    if (pair->apart || (a.most >= b.least && b.most >= a.least))
+    if (pair->apart || (a.most >= b.least && b.most >= a.least && !is_no_turn(pair, level->value[0], level->value[1]) &&
+                        !is_no_turn(pair, level->value[1], level->value[0])))
         return;
     pair->apart = true;
     proof_take(pair->prover, PROOF_APART, equation, 0, NULL);
@@ -433,8 +461,6 @@ static bool equate(PairProof *pair, uint32_t equation, Quantity a, Quantity b) {
 }
 
 /* ---- What follows ---------------------------------------------------------------------------------- */
-
-static bool quantity_is_known(const PairProof *pair, Quantity quantity);
 
 static bool atom_is_known(const PairProof *pair, uint32_t at) {
     const QuantityAtom *atom = &quantities_of(pair)->atoms[at];
