@@ -92,11 +92,17 @@ static ProgramRecording *find_wanted(const char *path, const ProgramRecordings *
     FILE *file = fopen(path, "rb");
     arena_init(&arena, BYTES_MOST);
     arena.exhausted = &here;
-    if (file && !setjmp(here) && recording_read_order(&recording, file, &arena) && recording.order)
+    if (file && !setjmp(here) && recording_read_order(&recording, file, &arena) &&
+        (recording.order || recording.touched.size)) {
+        RecordingTouchedHead head = {0};
+        if (recording.touched.size)
+            memcpy(&head, recording.touched.data, sizeof head);
+        uint64_t process = recording.order ? recording.order->process : head.process;
         for (uint32_t i = 0; i < recordings->count; i++)
             if (!recordings->items[i].known && recordings->items[i].number == recording.launch.number &&
-                recordings->items[i].process == recording.order->process)
+                recordings->items[i].process == process)
                 found = &recordings->items[i];
+    }
     arena_free(&arena);
     if (file)
         fclose(file);

@@ -49,8 +49,7 @@ static inline Wide compact_pack(const Compact *cell, uint32_t tag) {
     return (Wide){write | (uint64_t)cell->masks << 32, first | (uint64_t)second << 32};
 }
 static inline uint32_t wide_tag(Wide wide) {
-    return (uint32_t)wide.low >> 30 | (uint32_t)wide.high >> COMPACT_TAG << 2 |
-           (uint32_t)(wide.high >> 32) >> COMPACT_TAG << 5;
+    return shadow_cell_tag(wide.low, wide.high);
 }
 /* Of another launch: an empty one. */
 static inline Compact compact_unpack(Wide wide, uint32_t tag) {

@@ -53,6 +53,8 @@
     X(cuMemFreeAsync, cuMemFreeAsync, LEGACY)                                      \
     X(cuMemFreeAsync, cuMemFreeAsync_ptsz, PER_THREAD)                             \
     X(cuMemFreeHost, cuMemFreeHost, ANY)                                           \
+    X(cuMemAddressReserve, cuMemAddressReserve, ANY)                               \
+    X(cuMemAddressFree, cuMemAddressFree, ANY)                                     \
     X(cuMemCreate, cuMemCreate, ANY)                                               \
     X(cuMemMap, cuMemMap, ANY)                                                     \
     X(cuMemUnmap, cuMemUnmap, ANY)                                                 \

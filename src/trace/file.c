@@ -10,7 +10,7 @@
 
 static const char magic[8] = {'w', 'e', 'i', 'r', 'r', 'e', 'c', '1'};
 enum {
-    SECTIONS = RECORDING_BESIDE + 1,
+    SECTIONS = RECORDING_TOUCHED + 1,
     LARGEST_CHUNK = 1 << 24,
     SMALLEST_CHUNK = 4 * RECORD_UNIT,
     MOST_THREADS = 1024
@@ -254,6 +254,20 @@ static const char *read_places(Recording *recording, const FileSection *section,
     return NULL;
 }
 
+static const char *read_touched(Recording *recording, const FileSection *section) {
+    RecordingTouched touched;
+    size_t head = sizeof(RecordingTouchedHead);
+    if (!section->there)
+        return NULL;
+    bool whole = section->bytes >= head && (section->bytes - head) % sizeof touched == 0;
+    for (uint64_t at = head; whole && at < section->bytes; at += sizeof touched) {
+        memcpy(&touched, section->at + at, sizeof touched);
+        whole = touched.how < RECORDING_WAYS && touched.bytes && touched.begin + touched.bytes > touched.begin;
+    }
+    recording->touched = (Str){(const char *)section->at, (size_t)section->bytes};
+    return whole ? NULL : "what the recording's launch touched is damaged";
+}
+
 /* Of a kernel that was recorded. */
 static const char *read_recorded(Recording *recording, FileSection *sections, Arena *arena) {
     const char *problem = launch_problem(&recording->launch);
@@ -268,6 +282,8 @@ static const char *read_recorded(Recording *recording, FileSection *sections, Ar
         problem = read_order(recording, &sections[RECORDING_ORDER], arena);
     if (!problem)
         problem = read_places(recording, &sections[RECORDING_PLACES], arena);
+    if (!problem)
+        problem = read_touched(recording, &sections[RECORDING_TOUCHED]);
     recording->ptx = (Str){(const char *)sections[RECORDING_PTX].at, (size_t)sections[RECORDING_PTX].bytes};
     recording->sites = (Str){(const char *)sections[RECORDING_SITES].at, (size_t)sections[RECORDING_SITES].bytes};
     recording->beside = (Str){(const char *)sections[RECORDING_BESIDE].at, (size_t)sections[RECORDING_BESIDE].bytes};
@@ -304,21 +320,25 @@ static bool load(FILE *from, const SectionHead *head, FileSection *section, Aren
 }
 
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena) {
-    FileSection launch = {0}, order = {0};
+    FileSection launch = {0}, order = {0}, touched = {0};
     SectionHead head;
     char begin[sizeof magic];
     *recording = (Recording){0};
     if (fread(begin, 1, sizeof begin, from) != sizeof begin || !recording_is(begin, sizeof begin))
         return false;
     while (fread(&head, 1, sizeof head, from) == sizeof head && head.kind != RECORDING_END) {
-        FileSection *wanted = head.kind == RECORDING_LAUNCH ? &launch : head.kind == RECORDING_ORDER ? &order : NULL;
+        FileSection *wanted = head.kind == RECORDING_LAUNCH    ? &launch
+                              : head.kind == RECORDING_ORDER   ? &order
+                              : head.kind == RECORDING_TOUCHED ? &touched
+                                                               : NULL;
         if (wanted ? !load(from, &head, wanted, arena)
                    : head.bytes > LONG_MAX - 8 || fseek(from, (long)padded(head.bytes), SEEK_CUR) != 0)
             return false;
         if (launch.there && order.there)
             break;
     }
-    return launch.there && !read_launch(recording, &launch) && !read_order(recording, &order, arena);
+    return launch.there && !read_launch(recording, &launch) && !read_order(recording, &order, arena) &&
+           !read_touched(recording, &touched);
 }
 
 /* ---- Writing -------------------------------------------------------------------------------------- */
@@ -386,6 +406,8 @@ bool recording_write(FILE *to, const Recording *recording) {
             write_section(to, RECORDING_SHADOW, recording->shadow.data, recording->shadow.size)) &&
            (!recording->beside.size ||
             write_section(to, RECORDING_BESIDE, recording->beside.data, recording->beside.size)) &&
+           (!recording->touched.size ||
+            write_section(to, RECORDING_TOUCHED, recording->touched.data, recording->touched.size)) &&
            (!recording->unseen.size ||
             write_section(to, RECORDING_UNSEEN, recording->unseen.data, recording->unseen.size)) &&
            (!recording->libraries.size ||

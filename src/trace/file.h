@@ -36,6 +36,8 @@ typedef enum RecordingSection {
     RECORDING_SITES,     /* what the records are of (trace/sites.h) */
     RECORDING_BESIDE,    /* beside RECORDING_SHADOW: launches that its reports name. Of each its tag and bytes, 64 bits
                             each, then a recording that has its launch, text and sites */
+    RECORDING_TOUCHED, /* beside RECORDING_SHADOW: RecordingTouchedHead, then RecordingTouched of what its cells said of
+                          memory that other processes have, when it was over; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -114,6 +116,23 @@ typedef struct RecordingKnown {
     uint64_t maybe;  /* if the host waited for them in a way that nothing saw: it could have */
 } RecordingKnown;
 
+typedef struct RecordingTouchedHead {
+    uint64_t process; /* as RecordingOrder has it */
+} RecordingTouchedHead;
+/* How bytes were touched: by strong accesses of the scope of a device or a wider one, or in another way. */
+enum {
+    RECORDING_READ,
+    RECORDING_WRITTEN,
+    RECORDING_STRONGLY_READ,
+    RECORDING_STRONGLY_WRITTEN,
+    RECORDING_LOOKED_AT, /* nothing else of these bytes was touched, by what the cells say */
+    RECORDING_WAYS
+};
+typedef struct RecordingTouched {
+    uint64_t begin, bytes;
+    uint32_t how, reserved;
+} RecordingTouched;
+
 typedef struct Recording {
     RecordingLaunch launch;
     const char *kernel, *device;
@@ -133,6 +152,7 @@ typedef struct Recording {
     Str libraries;                  /* texts, each with a zero behind it */
     Str shadow;                     /* bytes of that section; they need not be aligned */
     Str beside;                     /* bytes of that section */
+    Str touched;                    /* bytes of that section; empty: it is not known. They need not be aligned */
     const RecordingOrder *order;    /* NULL: it is not known */
     const RecordingKnown *known;
     const struct RecordingCopies *copies; /* of its program, where they were read, too (trace/copies.h); else NULL */
@@ -148,7 +168,7 @@ bool recording_read(Recording *recording, const uint8_t *bytes, size_t count, Ar
 /* Packed chunks are opened in the arena, unless they are: those of a large recording take seconds, and many times as
  * much memory. False, with a sentence: they are damaged, or the time is up (base/deadline.h). */
 bool recording_open(Recording *recording, Arena *arena, const char **problem);
-/* Reads no more than the launch, the names and the order; false: it is none, or damaged. */
+/* Reads no more than the launch, the names, the order, and what was touched; false: it is none, or damaged. */
 bool recording_read_order(Recording *recording, FILE *from, Arena *arena);
 /* False: it could not be written; errno says why. */
 bool recording_write(FILE *to, const Recording *recording);

@@ -207,6 +207,11 @@ static inline void shadow_clocks(ShadowLaunch *launch, const ShadowState *state)
     launch->slot_shift = state->slot_shift;
 }
 
+/* The tag of a compact cell. */
+static inline uint32_t shadow_cell_tag(uint64_t low, uint64_t high) {
+    return (uint32_t)low >> 30 | (uint32_t)high >> 29 << 2 | (uint32_t)(high >> 61) << 5;
+}
+
 static inline uint32_t shadow_bits(uint32_t number) {
     uint32_t bits = 0;
     for (; number; number >>= 1)

@@ -560,6 +560,83 @@ static void recordings_decide(void **state) {
     arena_free(&arena);
 }
 
+#define SIGNAL_OF(process, verb) "process " process "\nlaunch 0 \"s\" \"a.py:6\"\n" verb " 4\n"
+#define SEND                     SIGNAL_OF("7", "W 4160")
+#define RECEIVE                  SIGNAL_OF("8", "R 9064")
+#define UNKNOWN                  "process 7\nunknown 0 0 \"s\" \"a.py:6\"\n"
+#define SHADOWED(before, between, behind)                                                          \
+    SHARED_ALONE before "process 7\nlaunch 0 \"p\" \"a.py:4\"\nmw 4096 64\nrecorded 5 9\n" between \
+                        "process 8\nlaunch 0 \"c\" \"b.py:5\"\nmr 9000 64\nmw 9064 64\nrecorded 6 3\n" behind "end\n"
+
+/* Of launches in mode shadow it is known what they touch of memory that processes share, and whether signals may order
+ * them: their own, or those of others before and after. */
+static void shadow_decides(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint64_t read;
+        bool signals[2];
+        size_t findings;
+    } cases[] = {
+        {SHADOWED("", "", ""), 9000, {false, false}, 1},
+        {SHADOWED("", "", ""), 9004, {false, false}, 0},
+        {SHADOWED("", "", ""), 9000, {true, false}, 1},
+        {SHADOWED("", "", ""), 9000, {false, true}, 1},
+        {SHADOWED("", "", ""), 9000, {true, true}, 0},
+        {SHADOWED("", SEND RECEIVE, ""), 9000, {false, false}, 0},
+        {SHADOWED("", RECEIVE, SEND), 9000, {false, false}, 0}, /* it may wait for that */
+        {SHADOWED("", "", SEND), 9000, {false, true}, 0},
+        {SHADOWED(SEND, RECEIVE, ""), 9000, {false, false}, 1},
+        {SHADOWED("", SEND, RECEIVE), 9000, {false, false}, 1},
+        {SHADOWED(UNKNOWN, "", ""), 9000, {false, true}, 0},
+        {SHADOWED(UNKNOWN "await-all\nsend 1 \"x\"\nprocess 8\nreceive \"x\"\n", "", ""), 9000, {false, true}, 1},
+        {SHADOWED("", UNKNOWN, ""), 9000, {false, true}, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Arena arena;
+        Touch write = {.begin = 4096, .bytes = 4, .count = 1, .how = TOUCH_WRITE};
+        Touch read = {.begin = cases[i].read, .bytes = 4, .count = 1, .how = TOUCH_READ};
+        Touch own[] = {{.begin = 4096, .bytes = 128, .count = 1}, {.begin = 9000, .bytes = 128, .count = 1}};
+        recordings = (ProgramRecordings){0};
+        const Verdict *verdict = check(cases[i].text, &arena, NULL);
+        assert_int_equal(verdict->finding_count, 0);
+        assert_int_equal(recordings.count, 2);
+        arena_free(&arena);
+        ProgramRecording known[] = {{.process = 5,
+                                     .number = 9,
+                                     .known = true,
+                                     .of_shared = true,
+                                     .looked_at = own,
+                                     .looked_at_count = 1,
+                                     .signals = cases[i].signals[0],
+                                     .touches = &write,
+                                     .touch_count = 1},
+                                    {.process = 6,
+                                     .number = 3,
+                                     .known = true,
+                                     .of_shared = true,
+                                     .looked_at = &own[1],
+                                     .looked_at_count = 1,
+                                     .signals = cases[i].signals[1],
+                                     .touches = &read,
+                                     .touch_count = 1}};
+        recordings = (ProgramRecordings){.items = known, .count = 2, .capacity = 2};
+        verdict = check(cases[i].text, &arena, NULL);
+        if (verdict->finding_count != cases[i].findings)
+            fail_msg("case %zu: %zu findings", i, (size_t)verdict->finding_count);
+        assert_int_equal(verdict->kind, cases[i].findings ? VERDICT_FINDINGS : VERDICT_INCOMPLETE);
+        assert_true(verdict->incomplete_count > 0);
+        arena_free(&arena);
+        own[1].bytes = 32; /* not all of what it may touch */
+        known[1].touch_count = 0;
+        verdict = check(cases[i].text, &arena, NULL);
+        assert_int_equal(verdict->finding_count, 0);
+        assert_true(verdict->incomplete_count > 1);
+        arena_free(&arena);
+    }
+    recordings = (ProgramRecordings){0};
+}
+
 static bool take(void *to, const char *data, size_t size) {
     text_add(to, data, size);
     return true;
@@ -604,6 +681,7 @@ int main(void) {
         cmocka_unit_test(operations_race_if_no_path_orders_them),
         cmocka_unit_test(logs_have_verdicts),
         cmocka_unit_test(recordings_decide),
+        cmocka_unit_test(shadow_decides),
         cmocka_unit_test(signals_come_before_waits),
         cmocka_unit_test(what_is_no_log_is_an_error),
         cmocka_unit_test(many_operations_need_no_more_memory),

@@ -210,6 +210,7 @@ static void do_unknown(ProgramCheck *check, OrderLane *lane) {
         say_unknown(check, check->operation.texts[0], check->operation.texts[1]);
     }
     program_timeline_operation(check->timeline, check, lane, &lane->begun);
+    program_together_may_signal(check, lane);
     check->unknown[lane->index] = check->number + 1;
     check->unknown_at[lane->index] = check->site;
     check->any_unknown = true;

@@ -35,7 +35,11 @@ typedef struct ProgramRecording {
     bool looked;              /* it was looked for */
     bool known;               /* ... and says what follows */
     bool dependent;
-    unsigned waits; /* of a dependent launch, as its line in the log has it */
+    unsigned waits;   /* of a dependent launch, as its line in the log has it */
+    bool of_shared;   /* it says what follows of memory that processes share, and nothing of other memory */
+    Touch *looked_at; /* ... in these places */
+    uint32_t looked_at_count;
+    bool signals; /* ... and something in the kernel may order it and other launches */
     Touch *touches;
     uint32_t touch_count;
     const char *path;   /* of the recording */

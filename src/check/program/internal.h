@@ -58,6 +58,11 @@ typedef struct ProgramMapping {
     ProgramShared *shared;
 } ProgramMapping;
 
+typedef struct ProgramSignal {
+    uint32_t lane;
+    uint64_t number;
+} ProgramSignal;
+
 typedef struct ProgramProcess {
     uint64_t id;
     bool named; /* the log says which one it is */
@@ -66,6 +71,9 @@ typedef struct ProgramProcess {
     OrderThread *thread; /* that does what follows in it */
     ProgramMapping *mappings;
     uint32_t mapping_count, mapping_capacity;
+    struct ProgramSignal *signals; /* operations that may signal other processes: the last one of each lane */
+    uint32_t signal_count, signal_capacity;
+    uint64_t first_signal, last_signal; /* their numbers */
 } ProgramProcess;
 
 /* What the threads knew that have sent it. */
@@ -188,7 +196,9 @@ ProgramTogether *program_together(ProgramCheck *check);
 void program_together_line(ProgramCheck *check, const OrderLine *line);
 /* Steps of the operation that is open. */
 void program_together_steps(ProgramCheck *check, ProgramRecording *recorded);
-bool program_touches_shared(const ProgramCheck *check, bool atomics);
+bool program_touches_shared(const ProgramCheck *check, uint32_t hows);
+/* The operation that is done may signal other processes. */
+void program_together_may_signal(ProgramCheck *check, const OrderLane *lane);
 /* The operation that is being done, of that lane. */
 void program_together_operation(ProgramCheck *check, const OrderLane *lane);
 /* Whether some operation may signal others in memory that processes share. */

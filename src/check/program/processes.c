@@ -177,8 +177,10 @@ void program_receive(ProgramCheck *check, const OrderLine *line) {
 void program_release_processes(ProgramCheck *check) {
     for (ProgramMessage *message = check->messages; message; message = message->next)
         free(message->clock);
-    for (uint32_t i = 0; i < check->process_count; i++)
+    for (uint32_t i = 0; i < check->process_count; i++) {
         free(check->processes[i].mappings);
+        free(check->processes[i].signals);
+    }
     free(check->processes);
     map_free(&check->shared_map);
     map_free(&check->message_map);

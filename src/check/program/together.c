@@ -25,9 +25,23 @@ typedef struct TogetherStep {
 typedef struct TogetherOperation {
     uint64_t number;
     uint32_t lane, site;
-    bool signals; /* it has atomics, of which it is not known what they order */
-    bool steps;   /* ... which is known */
+    bool signals;            /* it has atomics, of which it is not known what they order */
+    bool steps;              /* ... which is known */
+    bool of_shared;          /* ProgramRecording.of_shared; then, too: */
+    const OrderClock *begun; /* what is over when it begins */
+    const ProgramSignal
+        *before; /* operations of its process that may signal others, with itself: of each lane the last */
+    uint32_t before_count;
 } TogetherOperation;
+
+/* A race of which the end of the log decides whether signals may order the two. */
+typedef struct TogetherRace {
+    struct TogetherRace *next;
+    uint32_t earlier, later; /* operations */
+    SharedRace shared;
+    GsanRace race;
+    RaceMemory memory;
+} TogetherRace;
 
 /* One whose steps are not all done. */
 typedef struct TogetherLaunch {
@@ -73,7 +87,8 @@ struct ProgramTogether {
     uint64_t placed;       /* bytes of all places */
     TogetherPlace *places; /* sorted */
     uint32_t place_count, place_capacity, gone_count;
-    bool has_grid, wrong;
+    bool has_grid, wrong, of_shared;
+    TogetherRace *races, **last_race;
     bool late; /* steps were done before those of a launch that they may come behind, which began later */
     uint64_t objects;
     const OrderClock *issued; /* of the operation that is being done */
@@ -183,6 +198,49 @@ static bool is_open(const TogetherOperation *one, const OrderClock *other) {
     return other && clock_has(other, one->lane, one->number);
 }
 
+/* Whether something in the process of one may have read a signal of another process before it ends, and does not come
+ * before the other one. */
+static bool may_receive(const ProgramCheck *check, const TogetherOperation *one, const TogetherOperation *other) {
+    const ProgramProcess *process = &check->processes[check->sites[one->site].process];
+    bool may = !one->of_shared && process->signal_count && process->first_signal <= one->number;
+    for (uint32_t i = 0; i < one->before_count; i++)
+        may |= !other->begun || !clock_has(other->begun, one->before[i].lane, one->before[i].number);
+    return may;
+}
+
+static bool may_signal(const ProgramCheck *check, const TogetherOperation *from, const TogetherOperation *to) {
+    const ProgramProcess *process = &check->processes[check->sites[from->site].process];
+    return process->signal_count && process->last_signal >= from->number && may_receive(check, to, from);
+}
+
+static void keep_race(ProgramTogether *together, const SharedRace *shared) {
+    TogetherRace *kept = ARENA_NEW(together->check->arena, TogetherRace);
+    *kept = (TogetherRace){.earlier = shared->race->earlier.launch,
+                           .later = shared->race->later.launch,
+                           .shared = *shared,
+                           .race = *shared->race};
+    kept->shared.race = &kept->race;
+    if (shared->memory) {
+        kept->memory = *shared->memory;
+        kept->shared.memory = &kept->memory;
+    }
+    if (!together->last_race)
+        together->last_race = &together->races;
+    *together->last_race = kept;
+    together->last_race = &kept->next;
+}
+
+static void report_kept(const ProgramTogether *together) {
+    ProgramCheck *check = together->check;
+    for (TogetherRace *kept = together->races; kept; kept = kept->next) {
+        SharedRace *shared = &kept->shared;
+        const TogetherOperation *earlier = &together->operations[kept->earlier];
+        const TogetherOperation *later = &together->operations[kept->later];
+        shared->communicates |= may_signal(check, earlier, later) || may_signal(check, later, earlier);
+        program_report_shared(check, shared);
+    }
+}
+
 static void found(void *context, const GsanRace *race) {
     ProgramTogether *together = context;
     const TogetherOperation *earlier = &together->operations[race->earlier.launch];
@@ -211,6 +269,10 @@ static void found(void *context, const GsanRace *race) {
         .communicates = earlier->signals && later->signals,
         .open = is_open(earlier, issued) || is_open(later, other) || (issued && issued->open),
     };
+    if (earlier->of_shared || later->of_shared) {
+        keep_race(together, &shared);
+        return;
+    }
     together->check->recordings->signals |= shared.communicates;
     program_report_shared(together->check, &shared);
 }
@@ -327,19 +389,52 @@ static bool begin_engine(ProgramTogether *together) {
     return together->gsan;
 }
 
-bool program_touches_shared(const ProgramCheck *check, bool atomics) {
+bool program_touches_shared(const ProgramCheck *check, uint32_t hows) {
     for (uint32_t i = 0; i < check->touch_count; i++) {
         const Touch *touch = &check->touches[i];
         const RaceMemory *memory = races_memory(&check->races, touch->begin);
-        if (memory && memory->shared && (!atomics || touch->how & (TOUCH_STRONG_READ | TOUCH_STRONG_WRITE)))
+        if (memory && memory->shared && touch->how & hows)
             return true;
     }
     return false;
 }
 
+void program_together_may_signal(ProgramCheck *check, const OrderLane *lane) {
+    ProgramProcess *process = program_process(check);
+    uint32_t i = 0;
+    while (i < process->signal_count && process->signals[i].lane != lane->index)
+        i++;
+    if (i == process->signal_count && !ARRAY_ROOM(process->signals, i, process->signal_capacity, 4)) {
+        check->races.failed = true;
+        return;
+    }
+    process->first_signal = process->signal_count ? process->first_signal : check->number;
+    process->signal_count += i == process->signal_count;
+    process->signals[i] = (ProgramSignal){lane->index, check->number};
+    process->last_signal = check->number;
+}
+
+/* Where it stands among signals of processes. */
+static void place_among_signals(ProgramCheck *check, const OrderLane *lane, TogetherOperation *operation) {
+    const ProgramProcess *process = program_process(check);
+    ProgramSignal *before = ARENA_ARRAY(check->arena, ProgramSignal, process->signal_count + 1);
+    OrderClock *begun = ARENA_NEW(check->arena, OrderClock);
+    *begun = lane->now;
+    memcpy(before, process->signals, process->signal_count * sizeof *before);
+    operation->begun = begun;
+    operation->before = before;
+    operation->before_count = process->signal_count;
+    operation->of_shared = true;
+}
+
+static const ProgramRecording *known_shared(const ProgramCheck *check) {
+    return check->known && check->known->of_shared ? check->known : NULL;
+}
+
 /* Its number; UINT32_MAX: there is no memory. */
 static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) {
     ProgramCheck *check = together->check;
+    const ProgramRecording *known = known_shared(check);
     uint32_t after[ORDER_LANES];
     TogetherLane *of = &together->lanes[lane->index];
     if (!begin_engine(together) ||
@@ -361,12 +456,14 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
     uint32_t number = gsan_launch(together->gsan, &launch);
     if (number == UINT32_MAX)
         return number; /* that is said at the end */
-    together->operations[together->operation_count++] =
-        (TogetherOperation){.number = check->number,
-                            .lane = lane->index,
-                            .site = check->site,
-                            .signals = !together->has_grid && program_touches_shared(check, true),
-                            .steps = together->has_grid};
+    together->operations[together->operation_count++] = (TogetherOperation){
+        .number = check->number,
+        .lane = lane->index,
+        .site = check->site,
+        .signals = !together->has_grid && (known ? known->signals : program_touches_shared(check, TOUCH_STRONG)),
+        .steps = together->has_grid};
+    if (known)
+        place_among_signals(check, lane, &together->operations[together->operation_count - 1]);
     of->launches[of->count++] = number;
     return number;
 }
@@ -438,7 +535,12 @@ static void start_launch(ProgramTogether *together, uint32_t number) {
 void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
     ProgramTogether *together = check->together;
     bool steps = together && together->has_grid && together->step_count;
-    if (together && (steps || program_touches_shared(check, false))) {
+    const ProgramRecording *known = known_shared(check);
+    if (known ? known->signals : !steps && program_touches_shared(check, TOUCH_STRONG | TOUCH_MAY))
+        program_together_may_signal(check, lane);
+    if (together)
+        together->of_shared |= known != NULL;
+    if (together && (steps || program_touches_shared(check, TOUCH_ANY))) {
         do_steps_until(together, program_process(check)->time);
         uint32_t number = add_operation(together, lane);
         if (number != UINT32_MAX)
@@ -563,6 +665,12 @@ void program_together_end(ProgramCheck *check) {
         return;
     if (together->gsan)
         do_steps_until(together, UINT64_MAX);
+    report_kept(together);
+    if (together->of_shared)
+        verdict_incomplete(check->verdict, "", 0,
+                           "in mode shadow, launches of several processes are held against each other by what their "
+                           "cells said of memory that processes share when each was over: what a later launch of the "
+                           "process touched again, and races that signals may order, were not found");
     if (together->wrong)
         verdict_incomplete(check->verdict, "", 0,
                            "steps of launches in the log do not match their grids: not all races were checked");

@@ -28,6 +28,9 @@ bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recor
 /* The launch as a launch file has it, without what memory holds, for a proof to be asked (check/prove); NULL: not all of
  * it is known. */
 const Launch *recording_given(PtxModule *module, uint32_t entry, const Recording *recording, Arena *arena);
+/* Whether something in the kernel may order CTAs, and launches: a release, an acquire or a fence of the scope of a
+ * device, or what is not known. */
+bool recording_may_signal(PtxModule *module, uint32_t entry);
 /* What it says of a kernel that has no records: why it was not looked at. */
 void recording_unseen(const Recording *recording, Verdict *verdict);
 /* The kernel that it is of; PTX_NONE: the module has none of that name. */

@@ -43,6 +43,35 @@ static void end(RecordingSeen *seen, ThreadsCheck *check) {
     own->ended = own->to->items && !check->machine->havoc_count && told;
 }
 
+static bool is_signal(const PtxEffect *effect) {
+    const Effect *what = &effect->effect;
+    switch (what->verb) {
+    case EFFECT_ANYTHING:
+        return true;
+    case EFFECT_FENCE_ORDER:
+        return what->scope >= SCOPE_GPU;
+    case EFFECT_READ:
+    case EFFECT_WRITE:
+    case EFFECT_UPDATE:
+        return what->order > ORDER_RELAXED && what->scope >= SCOPE_GPU;
+    default:
+        return false;
+    }
+}
+
+bool recording_may_signal(PtxModule *module, uint32_t entry) {
+    const PtxFunction *function = &module->functions[entry];
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
+        for (unsigned k = 0; k < count; k++)
+            if (is_signal(&effects[k]))
+                return true;
+    }
+    return false;
+}
+
 bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                        Arena *arena, RecordingTouches *touches) {
     const RecordingLaunch *launch = &recording->launch;

@@ -19,6 +19,8 @@ enum {
     TOUCH_MAY_READ = 32,
     TOUCH_MAY_WRITE = 64,
     TOUCH_MAY = TOUCH_MAY_READ | TOUCH_MAY_WRITE,
+    TOUCH_STRONG = TOUCH_STRONG_READ | TOUCH_STRONG_WRITE,
+    TOUCH_ANY = 127,
 };
 
 /* Bytes that an operation touches: `count` pieces, at least one, each `stride` behind the one before it, which does not

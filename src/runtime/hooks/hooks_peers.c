@@ -12,6 +12,19 @@ static void lacks(const char *name) {
 
 /* ---- Physical memory ------------------------------------------------------------------------------ */
 
+/* In mode shadow, addresses are those that have cells: what is mapped there gets them. */
+EXPORTED Result cuMemAddressReserve(DevicePointer *to, size_t bytes, size_t alignment, DevicePointer at,
+                                    uint64_t flags) {
+    if (to && !at && !flags && checked_reserve(to, bytes, alignment))
+        return 0;
+    return NEXT(cuMemAddressReserve, (DevicePointer *, size_t, size_t, DevicePointer, uint64_t), to, bytes, alignment,
+                at, flags);
+}
+
+EXPORTED Result cuMemAddressFree(DevicePointer memory, size_t bytes) {
+    return checked_unreserve(memory) ? 0 : NEXT(cuMemAddressFree, (DevicePointer, size_t), memory, bytes);
+}
+
 /* Made again if there is none, but for what records could do without. */
 EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uint64_t flags) {
     Result result;
@@ -26,6 +39,8 @@ EXPORTED Result cuMemCreate(uint64_t *handle, size_t bytes, const void *how, uin
 EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, uint64_t handle, uint64_t flags) {
     Result result =
         NEXT(cuMemMap, (DevicePointer, size_t, size_t, uint64_t, uint64_t), memory, bytes, offset, handle, flags);
+    if (!result && (result = checked_map(memory, bytes)))
+        NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
     if (!result)
         GUARDED(memory_map(memory, bytes, offset, handle));
     if (!result && order_on())
@@ -34,6 +49,7 @@ EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, uint
 }
 
 EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
+    checked_unmap(memory, bytes);
     GUARDED(memory_unmap(memory, bytes));
     if (order_on())
         GUARDED(peers_unmapped(memory, bytes));
@@ -97,26 +113,31 @@ static void report(Report *handed, DevicePointer address, const IpcHandle *handl
 }
 
 EXPORTED Result cuIpcGetMemHandle(IpcHandle *handle, DevicePointer memory) {
-    Result result = NEXT(cuIpcGetMemHandle, (IpcHandle *, DevicePointer), handle, memory);
+    Result result =
+        checked_hand_over(handle, memory) ? 0 : NEXT(cuIpcGetMemHandle, (IpcHandle *, DevicePointer), handle, memory);
     if (!result && order_on())
         report(peers_handed, memory, handle, "cuIpcGetMemHandle");
     return result;
 }
 
-#define OPEN_MEMORY(name)                                                                          \
-    EXPORTED Result name(DevicePointer *memory, IpcHandle handle, unsigned flags) {                \
-        Result result = NEXT(name, (DevicePointer *, IpcHandle, unsigned), memory, handle, flags); \
-        if (!result && order_on())                                                                 \
-            report(peers_opened, *memory, &handle, "cuIpcOpenMemHandle");                          \
-        return result;                                                                             \
+#define OPEN_MEMORY(name)                                                                       \
+    EXPORTED Result name(DevicePointer *memory, IpcHandle handle, unsigned flags) {             \
+        Result result;                                                                          \
+        if (!checked_take_over(memory, &handle, &result))                                       \
+            result = NEXT(name, (DevicePointer *, IpcHandle, unsigned), memory, handle, flags); \
+        if (!result && order_on())                                                              \
+            report(peers_opened, *memory, &handle, "cuIpcOpenMemHandle");                       \
+        return result;                                                                          \
     }
 OPEN_MEMORY(cuIpcOpenMemHandle)
 OPEN_MEMORY(cuIpcOpenMemHandle_v2)
 
 EXPORTED Result cuIpcCloseMemHandle(DevicePointer memory) {
+    Result result;
+    bool done = checked_hand_back(memory, &result);
     if (order_on())
         GUARDED(peers_closed(memory));
-    return NEXT(cuIpcCloseMemHandle, (DevicePointer), memory);
+    return done ? result : NEXT(cuIpcCloseMemHandle, (DevicePointer), memory);
 }
 
 /* ---- Events --------------------------------------------------------------------------------------- */

@@ -190,6 +190,9 @@ void gpu_variants_settle(uint64_t nanoseconds);
 
 /* Of these there are many in programs that use libraries: they are told together. */
 #define NO_PTX "it has no PTX, only machine code"
+#define TWO_ADDRESSES                                                                                                  \
+    "some memory of the program has two addresses (cuMemMap): accesses by one of them were not held against those by " \
+    "the other"
 /* So many launches of that kernel, and why; one. */
 void gpu_unseen_times(uint64_t times, const char *kernel, const char *why, ...) __attribute__((format(printf, 3, 4)));
 #define gpu_unseen(kernel, ...) gpu_unseen_times(1, kernel, __VA_ARGS__)
@@ -337,6 +340,16 @@ Result launch_ours(const SeenLaunch *launch, const GpuKernel *kernel, const void
 bool checked_allocate(DevicePointer *to, size_t bytes, Result *result);
 bool checked_pitch(DevicePointer *to, size_t *pitch, size_t width, size_t height, Result *result);
 bool checked_free(DevicePointer memory, Result *result);
+/* Addresses to which the program maps memory itself. False: they are not ours to give, or to take back. */
+bool checked_reserve(DevicePointer *to, size_t bytes, size_t alignment);
+bool checked_unreserve(DevicePointer memory);
+/* Allocations that other processes get by a handle: false: it is not one of ours. */
+bool checked_hand_over(IpcHandle *handle, DevicePointer memory);
+bool checked_take_over(DevicePointer *memory, const IpcHandle *handle, Result *result);
+bool checked_hand_back(DevicePointer memory, Result *result);
+/* It has mapped memory, or is about to unmap it. */
+Result checked_map(DevicePointer memory, size_t bytes);
+void checked_unmap(DevicePointer memory, size_t bytes);
 /* Which one it is among all, and whether it is like others: then it is written only if it found something. */
 typedef struct CheckedPlace {
     const uint8_t *values;

@@ -3,6 +3,7 @@
  * clocks of gpu_order.h, and each leaves a recording of what it found when it is over. */
 #include "runtime/hooks.h"
 #include "runtime/record/gpu.h"
+#include "runtime/record/gpu_peers.h"
 #include "runtime/shadow/gpu_shadow.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum { DEVICES = 64, PITCH = 512, NAME_BYTES = 256 };
 typedef struct Shadowed {
     bool asked;
     GpuShadow *shadow;
+    Handle context;  /* that it was made in */
     const char *why; /* there is none: one sentence */
     char name[NAME_BYTES];
 } Shadowed;
@@ -25,7 +27,7 @@ typedef struct CheckedLaunch {
     bool dependent, again;
     bool placed; /* its stream and number are known; */
     bool unsure; /* what was not seen may order it and another launch */
-    uint64_t number;
+    uint64_t number, process;
     const GpuOrder *order; /* while it is prepared */
     uint8_t values[];
 } CheckedLaunch;
@@ -51,6 +53,7 @@ static Shadowed *current(void) {
     if (!of->asked) {
         GpuShadowOptions options = {.seed_layout = gpu_options()->instrument.seed_layout, .over = ended};
         of->asked = true;
+        of->context = context;
         driver->device_name(of->name, sizeof of->name, device);
         of->shadow = gpu_shadow_open(resolve, device, &options, &of->why);
     }
@@ -95,12 +98,132 @@ bool checked_free(DevicePointer memory, Result *result) {
         } else if (held) {
             int mode = gpu_relax();
             gpu_driver(NULL)->context_wait(); /* what runs may use it */
+            gpu_shadow_look(devices[i].shadow, false);
             *result = gpu_shadow_release(devices[i].shadow, memory);
             gpu_relaxed(mode);
         }
     }
     pthread_mutex_unlock(&mutex);
     return held;
+}
+
+typedef bool Belongs(const GpuShadow *shadow, uint64_t address);
+
+/* The one that the address belongs to, with its context current; NULL: none, and the driver is to be asked. The mutex
+ * is held until it is left. */
+static Shadowed *enter(Belongs *belongs, DevicePointer memory, int *mode) {
+    const GpuDriver *driver = gpu_checks() ? gpu_driver(NULL) : NULL;
+    if (!driver)
+        return NULL;
+    pthread_mutex_lock(&mutex);
+    for (unsigned i = 0; i < DEVICES; i++)
+        if (devices[i].shadow && belongs(devices[i].shadow, memory)) {
+            *mode = gpu_relax();
+            driver->context_push(devices[i].context);
+            return &devices[i];
+        }
+    pthread_mutex_unlock(&mutex);
+    return NULL;
+}
+static void leave(int mode) {
+    Handle context;
+    gpu_driver(NULL)->context_pop(&context);
+    gpu_relaxed(mode);
+    pthread_mutex_unlock(&mutex);
+}
+
+static bool has(const GpuShadow *shadow, uint64_t address) {
+    uint64_t base, bytes;
+    return gpu_shadow_holds(shadow, address, &base, &bytes);
+}
+
+bool checked_reserve(DevicePointer *to, size_t bytes, size_t alignment) {
+    DevicePointer got = 0;
+    if (!gpu_checks())
+        return false;
+    pthread_mutex_lock(&mutex);
+    int mode = gpu_driver(NULL) ? gpu_relax() : 0;
+    Shadowed *of = current();
+    if (of && of->shadow)
+        got = gpu_shadow_reserve(of->shadow, bytes, alignment);
+    if (gpu_driver(NULL))
+        gpu_relaxed(mode);
+    pthread_mutex_unlock(&mutex);
+    if (got)
+        *to = got;
+    return got;
+}
+
+bool checked_unreserve(DevicePointer memory) {
+    int mode;
+    Shadowed *of = enter(gpu_shadow_lends, memory, &mode);
+    bool done = of && gpu_shadow_unreserve(of->shadow, memory);
+    if (of)
+        leave(mode);
+    return done;
+}
+
+Result checked_map(DevicePointer memory, size_t bytes) {
+    int mode;
+    Shadowed *of = enter(gpu_shadow_lends, memory, &mode);
+    Result result = of ? gpu_shadow_map(of->shadow, memory, bytes) : 0;
+    if (of)
+        leave(mode);
+    return result;
+}
+
+/* What launches have touched there is asked for while it can be. */
+void checked_unmap(DevicePointer memory, size_t bytes) {
+    int mode;
+    Shadowed *of = enter(gpu_shadow_lends, memory, &mode);
+    if (!of)
+        return;
+    gpu_shadow_look(of->shadow, false);
+    gpu_shadow_unmap(of->shadow, memory, bytes);
+    leave(mode);
+}
+
+bool checked_hand_over(IpcHandle *handle, DevicePointer memory) {
+    GpuShadowHandle ours;
+    int mode;
+    Shadowed *of = enter(has, memory, &mode);
+    bool done = of && gpu_shadow_hand_over(of->shadow, memory, &ours);
+    if (of)
+        leave(mode);
+    if (done)
+        memcpy(handle, &ours, sizeof ours);
+    return done;
+}
+
+bool checked_take_over(DevicePointer *memory, const IpcHandle *handle, Result *result) {
+    GpuShadowHandle theirs;
+    uint64_t bytes = 0;
+    memcpy(&theirs, handle, sizeof theirs);
+    if (!gpu_checks() || !gpu_shadow_is_handle(&theirs))
+        return false;
+    pthread_mutex_lock(&mutex);
+    int mode = gpu_driver(NULL) ? gpu_relax() : 0;
+    Shadowed *of = current();
+    *result = of && of->shadow ? gpu_shadow_take_over(of->shadow, &theirs, memory, &bytes) : INVALID_VALUE;
+    if (gpu_driver(NULL))
+        gpu_relaxed(mode);
+    pthread_mutex_unlock(&mutex);
+    if (!*result)
+        GUARDED(memory_add(*memory, bytes, false));
+    return true;
+}
+
+bool checked_hand_back(DevicePointer memory, Result *result) {
+    int mode;
+    Shadowed *of = enter(has, memory, &mode);
+    if (of)
+        gpu_shadow_look(of->shadow, false);
+    bool done = of && gpu_shadow_hand_back(of->shadow, memory, result), gone = done && !has(of->shadow, memory);
+    if (of)
+        leave(mode);
+    if (gone)
+        GUARDED(memory_remove(memory));
+    return done;
 }
 
 /* For PyTorch's CUDAPluggableAllocator. */
@@ -197,6 +320,36 @@ static char *others_of(const CheckedLaunch *launch, const GpuShadowResult *resul
     return text;
 }
 
+/* What it has touched of memory that other processes have, as a section of a recording; empty: that is not known. */
+static Str touched_by(const CheckedLaunch *launch, uint32_t tag) {
+    enum { MOST_RUNS = 1 << 15, MOST_SHARED = 256 };
+    static const uint64_t most_bytes = UINT64_C(1) << 28;
+    RecordingMemory shared[MOST_SHARED];
+    const RecordingTouchedHead head = {.process = launch->process};
+    uint32_t count = 0, runs = 0, at = 0;
+    uint64_t bytes = 0;
+    pthread_mutex_lock(&hook_mutex);
+    while (count < MOST_SHARED && peers_next(&at, &shared[count]))
+        bytes += shared[count++].bytes;
+    pthread_mutex_unlock(&hook_mutex);
+    if (!launch->placed || launch->dependent || count == MOST_SHARED || bytes > most_bytes)
+        return (Str){NULL, 0};
+    RecordingTouched *touched = malloc(sizeof head + MOST_RUNS * sizeof *touched);
+    RecordingTouched *first = touched ? (RecordingTouched *)((char *)touched + sizeof head) : NULL;
+    bool good = touched;
+    for (; runs < count && good; runs++)
+        first[runs] =
+            (RecordingTouched){.begin = shared[runs].base, .bytes = shared[runs].bytes, .how = RECORDING_LOOKED_AT};
+    for (uint32_t i = 0; i < count && good; i++)
+        good = gpu_shadow_touched(launch->of->shadow, tag, shared[i].base, shared[i].bytes, first, MOST_RUNS, &runs);
+    if (!good) {
+        free(touched);
+        return (Str){NULL, 0};
+    }
+    memcpy(touched, &head, sizeof head);
+    return (Str){(const char *)touched, sizeof head + runs * sizeof *touched};
+}
+
 static void write_result(const CheckedLaunch *launch, const GpuShadowResult *result) {
     static const char unsure[] =
         "it may or may not have run at the same time as launches that other things than streams, "
@@ -207,8 +360,14 @@ static void write_result(const CheckedLaunch *launch, const GpuShadowResult *res
     recording.shadow =
         (Str){(const char *)result, offsetof(GpuShadowResult, reports) + result->count * sizeof *result->reports};
     recording.beside = (Str){others, other_bytes};
-    recording.unseen = launch->unsure ? (Str){unsure, sizeof unsure} : (Str){NULL, 0};
+    recording.touched = peers_on() && !launch->again ? touched_by(launch, result->state.tag) : (Str){NULL, 0};
+    Text unseen = {0};
+    if (launch->unsure)
+        text_add(&unseen, unsure, sizeof unsure);
     pthread_mutex_lock(&hook_mutex);
+    if (memory_twice())
+        text_add(&unseen, TWO_ADDRESSES, sizeof TWO_ADDRESSES);
+    recording.unseen = (Str){unseen.data, unseen.size};
     const CaptureAllocation *all = memory_all(&count);
     RecordingMemory *memory = calloc(count + 1, sizeof *memory);
     for (size_t i = 0; memory && i < count; i++)
@@ -219,6 +378,8 @@ static void write_result(const CheckedLaunch *launch, const GpuShadowResult *res
     drain_write(&recording, 0);
     free(memory);
     free(others);
+    text_free(&unseen);
+    free((void *)(uintptr_t)recording.touched.data);
 }
 
 /* Whether something is to be said of a launch that is like others that nothing was to be said of. */
@@ -273,6 +434,7 @@ static CheckedLaunch *describe(const SeenLaunch *launch, GpuKernel *kernel, cons
                             .again = again,
                             .number = number,
                             .placed = order->there,
+                            .process = order->order.process,
                             .stream = order->order.stream,
                             .order = order};
     RecordingKnown own = order->there ? known_of(order, order->order.stream) : (RecordingKnown){0};

@@ -134,9 +134,6 @@ static void give_back(GpuOutstanding *outstanding, const GpuChunks *chunks) {
 static const char no_order[] = "there are more streams than can be distinguished: whether it races with launches of "
                                "others was not checked";
 
-static const char two_addresses[] = "some memory of the program has two addresses (cuMemMap): accesses by one of them "
-                                    "were not held against those by the other";
-
 /* What the recording lacks, in sentences. */
 static Text sentences_of(const GpuOutstanding *outstanding, const Recording *recording, Result result) {
     Text text = {0};
@@ -147,7 +144,7 @@ static Text sentences_of(const GpuOutstanding *outstanding, const Recording *rec
         text_str(&text, (Str){no_order, sizeof no_order});
     }
     if (outstanding->twice)
-        text_str(&text, (Str){two_addresses, sizeof two_addresses});
+        text_add(&text, TWO_ADDRESSES, sizeof TWO_ADDRESSES);
     return text;
 }
 

@@ -504,6 +504,10 @@ static Result make(const SeenLaunch *launch) {
     uint64_t number = launches++, prepared = gpu_options()->times ? gpu_now() : 0;
     if (measured && gpu_checks()) {
         GpuOrder placed = ordered(launch, NULL, kernel, number);
+        if (peers_on() && placed.there) { /* what it touches of memory that others have goes with its recording */
+            named_recorded(&placed, number);
+            order_recorded(&placed, number);
+        }
         pthread_mutex_unlock(&gpu_mutex);
         int mode = gpu_relax();
         Result result = make_checked(launch, kernel, stream, number, &placed);

@@ -31,6 +31,7 @@ typedef struct PeerMapping {
     uint64_t bytes, offset;
     PeerMemory *of;  /* NULL: an allocation that is handed over as it is */
     uint64_t opened; /* ... how often */
+    bool named;      /* ... and PyTorch's tensors there are named in the log, and not the memory */
     IpcHandle handle;
 } PeerMapping;
 
@@ -49,12 +50,26 @@ bool peers_on(void) {
 static bool is_shared(const PeerMapping *mapping) {
     return !mapping->of || mapping->of->number;
 }
+/* The log has it. */
+static bool is_said(const PeerMapping *mapping) {
+    return is_shared(mapping) && !mapping->named;
+}
 
 bool peers_has(DevicePointer address) {
     for (uint32_t i = 0; i < mapping_count; i++)
-        if (address - mappings[i].at < mappings[i].bytes && is_shared(&mappings[i]))
+        if (address - mappings[i].at < mappings[i].bytes && is_said(&mappings[i]))
             return true;
     return false;
+}
+
+bool peers_next(uint32_t *at, RecordingMemory *memory) {
+    while (*at < mapping_count && !is_shared(&mappings[*at]))
+        ++*at;
+    if (*at == mapping_count)
+        return false;
+    *memory = (RecordingMemory){mappings[*at].at, mappings[*at].bytes};
+    ++*at;
+    return true;
 }
 
 /* ---- Lines ---------------------------------------------------------------------------------------- */
@@ -183,7 +198,7 @@ void peers_mapped(DevicePointer at, uint64_t bytes, uint64_t offset, uint64_t ha
 
 static void remove_mapping(uint32_t i) {
     const PeerMemory *memory = mappings[i].of;
-    if (is_shared(&mappings[i]))
+    if (is_said(&mappings[i]))
         say("free %" PRIu64 " \"\"", mappings[i].at);
     mappings[i] = mappings[--mapping_count];
     if (memory)
@@ -263,12 +278,19 @@ static PeerMapping *handed_at(DevicePointer at) {
 
 bool peers_handed(DevicePointer at, uint64_t bytes, const IpcHandle *handle) {
     PeerMapping *known = handed_at(at);
-    if (named_here() || (known && memcmp(&known->handle, handle, sizeof *handle) == 0))
+    bool named = named_here();
+    if (known && memcmp(&known->handle, handle, sizeof *handle) == 0) {
+        if (known->named && !named) {
+            known->named = false;
+            say_shared(known);
+        }
         return true;
+    }
     if (known || !bytes || !ARRAY_ROOM(mappings, mapping_count, mapping_capacity, 64))
-        return false;
-    mappings[mapping_count++] = (PeerMapping){.at = at, .bytes = bytes, .handle = *handle};
-    say_shared(&mappings[mapping_count - 1]);
+        return named;
+    mappings[mapping_count++] = (PeerMapping){.at = at, .bytes = bytes, .handle = *handle, .named = named};
+    if (!named)
+        say_shared(&mappings[mapping_count - 1]);
     return true;
 }
 

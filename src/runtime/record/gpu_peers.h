@@ -5,6 +5,7 @@
 #define RUNTIME_RECORD_GPU_PEERS_H
 
 #include "runtime/driver.h"
+#include "trace/file.h"
 
 #include <stdbool.h>
 
@@ -14,6 +15,8 @@ bool peers_on(void);
 void peers_begin(void);
 /* Whether the address is in some. */
 bool peers_has(DevicePointer address);
+/* What there is of it, from number `*at` on. */
+bool peers_next(uint32_t *at, RecordingMemory *memory);
 
 /* Physical memory was made; its handle is counted once more, or once less. */
 void peers_created(uint64_t handle, uint64_t bytes);

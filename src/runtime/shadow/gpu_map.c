@@ -22,7 +22,7 @@ typedef struct AccessDesc {
     } location;
     int flags;
 } AccessDesc;
-enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0 };
+enum { PINNED = 1, ON_DEVICE = 1, READ_WRITE = 3, GRANULARITY_MINIMUM = 0, AS_FILE = 1 };
 
 static AllocationProp prop_of(const GpuMap *map) {
     AllocationProp prop = {.type = PINNED};
@@ -51,21 +51,41 @@ const char *mapping_open(GpuMap *map, GpuResolve *resolve, int device) {
     return NULL;
 }
 
-int mapping_add(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped *handle) {
-    AllocationProp prop = prop_of(map);
+/* What is not mapped in the end is given back. */
+static int place(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped handle) {
     AccessDesc access = {.location = {ON_DEVICE, map->device}, .flags = READ_WRITE};
-    int result = map->cuMemCreate(handle, bytes, &prop, 0);
-    if (result)
-        return result;
-    result = map->cuMemMap(address, bytes, 0, *handle, 0);
+    int result = map->cuMemMap(address, bytes, 0, handle, 0);
     if (result) {
-        map->cuMemRelease(*handle);
+        map->cuMemRelease(handle);
         return result;
     }
     result = map->cuMemSetAccess(address, bytes, &access, 1);
     if (result)
-        mapping_remove(map, address, bytes, *handle);
+        mapping_remove(map, address, bytes, handle);
     return result;
+}
+
+int mapping_add(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped *handle) {
+    AllocationProp prop = prop_of(map);
+    int result = map->cuMemCreate(handle, bytes, &prop, 0);
+    return result ? result : place(map, address, bytes, *handle);
+}
+
+int mapping_add_shared(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped *handle) {
+    AllocationProp prop = prop_of(map);
+    prop.handle_types = AS_FILE;
+    if (map->cuMemCreate(handle, bytes, &prop, 0)) /* not every device has files */
+        return mapping_add(map, address, bytes, handle);
+    return place(map, address, bytes, *handle);
+}
+
+int mapping_export(const GpuMap *map, GpuMapped handle, int *file) {
+    return map->cuMemExportToShareableHandle(file, handle, AS_FILE, 0);
+}
+
+int mapping_import(const GpuMap *map, uint64_t address, uint64_t bytes, int file, GpuMapped *handle) {
+    int result = map->cuMemImportFromShareableHandle(handle, (void *)(uintptr_t)file, AS_FILE);
+    return result ? result : place(map, address, bytes, *handle);
 }
 
 void mapping_remove(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped handle) {

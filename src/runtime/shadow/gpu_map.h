@@ -20,7 +20,9 @@ struct AccessDesc;
     CALL(int, cuMemMap, (uint64_t, size_t, size_t, GpuMapped, unsigned long long))                   \
     CALL(int, cuMemUnmap, (uint64_t, size_t))                                                        \
     CALL(int, cuMemSetAccess, (uint64_t, size_t, const struct AccessDesc *, size_t))                 \
-    CALL(int, cuMemGetAllocationGranularity, (size_t *, const struct AllocationProp *, int))
+    CALL(int, cuMemGetAllocationGranularity, (size_t *, const struct AllocationProp *, int))         \
+    CALL(int, cuMemExportToShareableHandle, (void *, GpuMapped, int, unsigned long long))            \
+    CALL(int, cuMemImportFromShareableHandle, (GpuMapped *, void *, int))
 
 typedef struct GpuMap {
     int device;
@@ -34,6 +36,10 @@ typedef struct GpuMap {
 const char *mapping_open(GpuMap *map, GpuResolve *resolve, int device);
 /* Physical memory at an address that was reserved. 0, or what the driver says. */
 int mapping_add(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped *handle);
+/* The same, of which other processes can have a file; and that of another process, by its file. */
+int mapping_add_shared(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped *handle);
+int mapping_export(const GpuMap *map, GpuMapped handle, int *file);
+int mapping_import(const GpuMap *map, uint64_t address, uint64_t bytes, int file, GpuMapped *handle);
 void mapping_remove(const GpuMap *map, uint64_t address, uint64_t bytes, GpuMapped handle);
 
 #endif

@@ -1,88 +1,9 @@
 /* Memory with shadow memory beside it, and what launches of kernels that check themselves need. */
-#include "runtime/shadow/gpu_shadow.h"
+#include "runtime/shadow/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef int ShadowGpuShadowResult;
-
-enum { NON_BLOCKING = 1 };
-
-#define DRIVER_CALLS(CALL)                                                                      \
-    CALL(ShadowGpuShadowResult, cuMemAlloc_v2, (uint64_t *, size_t))                            \
-    CALL(ShadowGpuShadowResult, cuMemFree_v2, (uint64_t))                                       \
-    CALL(ShadowGpuShadowResult, cuMemsetD8Async, (uint64_t, unsigned char, size_t, void *))     \
-    CALL(ShadowGpuShadowResult, cuMemcpyHtoDAsync_v2, (uint64_t, const void *, size_t, void *)) \
-    CALL(ShadowGpuShadowResult, cuMemcpyDtoHAsync_v2, (void *, uint64_t, size_t, void *))       \
-    CALL(ShadowGpuShadowResult, cuStreamCreate, (void **, unsigned))                            \
-    CALL(ShadowGpuShadowResult, cuStreamDestroy_v2, (void *))                                   \
-    CALL(ShadowGpuShadowResult, cuStreamSynchronize, (void *))                                  \
-    CALL(ShadowGpuShadowResult, cuCtxSynchronize, (void))                                       \
-    CALL(ShadowGpuShadowResult, cuEventCreate, (void **, unsigned))                             \
-    CALL(ShadowGpuShadowResult, cuEventRecord, (void *, void *))                                \
-    CALL(ShadowGpuShadowResult, cuEventQuery, (void *))                                         \
-    CALL(ShadowGpuShadowResult, cuEventSynchronize, (void *))                                   \
-    CALL(ShadowGpuShadowResult, cuEventDestroy_v2, (void *))                                    \
-    CALL(ShadowGpuShadowResult, cuDeviceTotalMem_v2, (size_t *, int))
-
-typedef struct Driver {
-#define CALL(result, name, parameters) result(*name) parameters;
-    DRIVER_CALLS(CALL)
-#undef CALL
-} Driver;
-
-/* A mapped part of the range, or a hole in it. */
-typedef struct GpuShadowPiece {
-    uint64_t address, bytes, asked; /* asked 0: a hole */
-    unsigned long long handles[2];  /* of the memory, of its cells */
-    struct GpuShadowPiece *next;    /* by address */
-} GpuShadowPiece;
-
-/* Memory of the device that grows when a launch needs more. */
-typedef struct GpuShadowStore {
-    uint64_t address, bytes;
-} GpuShadowStore;
-
-/* What a launch needs, until it is over. */
-typedef struct GpuShadowSeat {
-    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters, waits;
-    uint64_t used_rows; /* bytes of rows that launches may have written */
-    ShadowState header;
-    uint32_t tag, was; /* tag: 0: no launch has it; was: the last one that had */
-    bool made;
-    uint64_t number;
-    void *event;
-} GpuShadowSeat;
-
-enum { SEATS = 16, MOST_OLD = 64, NO_TIMING = 2, NOT_READY = 600 };
-
-struct GpuShadow {
-    Driver driver;
-    void *stream; /* of our own: the default stream would wait for others, and others may be captured */
-    GpuMap map;
-    bool seed;
-    uint64_t range, row_bytes, page;
-    uint64_t reserved;              /* addresses of all of it */
-    uint64_t real, cells;           /* where both parts begin */
-    uint64_t cell_factor;           /* bytes of cells for a byte of memory */
-    uint64_t lines;                 /* compact: where the cells of lines begin, behind all others */
-    unsigned long long *line_pages; /* their memory, page by page; 0: nothing needed it yet */
-    uint64_t line_page_count;
-    GpuShadowPiece *pieces;
-    uint32_t tag;
-    GpuShadowSeat seats[SEATS], *last; /* last: that of the launch that was prepared last */
-    uint64_t launches;
-    GpuShadowStore old[MOST_OLD]; /* that were too small, to be given back when nothing runs */
-    uint32_t old_count;
-    GpuMapped beside_page;
-    uint64_t beside_bytes, beside_at;
-    ShadowBeside beside; /* as the device has it; */
-    bool beside_there;   /* ... if it has it at all */
-    void *about[SHADOW_TAGS + 1];
-    void (*over)(void *about, int status, const GpuShadowResult *result);
-};
-
-enum { NO_MEMORY = 2, BAD_VALUE = 1 }; /* CUDA_ERROR_OUT_OF_MEMORY, CUDA_ERROR_INVALID_VALUE */
+#include <unistd.h>
 
 static const char *find_driver(Driver *driver, GpuResolve *resolve) {
 #define CALL(result, name, parameters)                                       \
@@ -162,14 +83,14 @@ GpuShadow *gpu_shadow_open(GpuResolve *resolve, int device, const GpuShadowOptio
 
 /* ---- Allocations ------------------------------------------------------------------------------------------------ */
 
-static uint64_t cells_at(const GpuShadow *shadow, uint64_t address) {
+uint64_t shadow_cells_at(const GpuShadow *shadow, uint64_t address) {
     return shadow->cells + (address - shadow->real) * shadow->cell_factor;
 }
 
 /* A page of lines' cells is for many pages of memory: it stays once it is there. */
-static ShadowGpuShadowResult map_lines(GpuShadow *shadow, const GpuShadowPiece *piece) {
-    uint64_t begin = (piece->address - shadow->real) / SHADOW_LINE * SHADOW_GRANULE / shadow->page;
-    uint64_t end = ((piece->address + piece->bytes - 1 - shadow->real) / SHADOW_LINE + 1) * SHADOW_GRANULE;
+static ShadowGpuShadowResult map_lines(GpuShadow *shadow, uint64_t address, uint64_t bytes) {
+    uint64_t begin = (address - shadow->real) / SHADOW_LINE * SHADOW_GRANULE / shadow->page;
+    uint64_t end = ((address + bytes - 1 - shadow->real) / SHADOW_LINE + 1) * SHADOW_GRANULE;
     for (uint64_t i = begin; !shadow->seed && i * shadow->page < end; i++) {
         uint64_t at = shadow->lines + i * shadow->page;
         if (shadow->line_pages[i])
@@ -186,41 +107,63 @@ static ShadowGpuShadowResult map_lines(GpuShadow *shadow, const GpuShadowPiece *
     return 0;
 }
 
-static ShadowGpuShadowResult map_piece(GpuShadow *shadow, GpuShadowPiece *piece) {
-    uint64_t cells = cells_at(shadow, piece->address), cell_bytes = piece->bytes * shadow->cell_factor;
-    ShadowGpuShadowResult result = map_lines(shadow, piece);
+ShadowGpuShadowResult shadow_map_cells(GpuShadow *shadow, uint64_t address, uint64_t bytes, GpuMapped *cells) {
+    uint64_t at = shadow_cells_at(shadow, address), cell_bytes = bytes * shadow->cell_factor;
+    ShadowGpuShadowResult result = map_lines(shadow, address, bytes);
     if (!result)
-        result = mapping_add(&shadow->map, piece->address, piece->bytes, &piece->handles[0]);
+        result = mapping_add(&shadow->map, at, cell_bytes, cells);
     if (result)
         return result;
-    result = mapping_add(&shadow->map, cells, cell_bytes, &piece->handles[1]);
-    if (result) {
-        mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
-        return result;
-    }
-    result = shadow->driver.cuMemsetD8Async(cells, 0, cell_bytes, shadow->stream);
-    return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
+    result = shadow->driver.cuMemsetD8Async(at, 0, cell_bytes, shadow->stream);
+    result = result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
+    if (result)
+        mapping_remove(&shadow->map, at, cell_bytes, *cells);
+    return result;
 }
 
-int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
+static void unmap_piece(GpuShadow *shadow, GpuShadowPiece *piece) {
+    mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
+    mapping_remove(&shadow->map, shadow_cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
+                   piece->handles[1]);
+}
+
+/* `file`: of memory of another process; -1: it is new. */
+ShadowGpuShadowResult shadow_fill(GpuShadow *shadow, GpuShadowPiece *piece, uint64_t bytes, int file) {
+    ShadowGpuShadowResult result =
+        file < 0 ? mapping_add_shared(&shadow->map, piece->address, piece->bytes, &piece->handles[0])
+                 : mapping_import(&shadow->map, piece->address, piece->bytes, file, &piece->handles[0]);
+    if (result)
+        return result;
+    result = shadow_map_cells(shadow, piece->address, piece->bytes, &piece->handles[1]);
+    if (result)
+        mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
+    else
+        piece->asked = bytes;
+    return result;
+}
+
+GpuShadowPiece *shadow_take(GpuShadow *shadow, uint64_t bytes) {
     uint64_t whole = (bytes + shadow->page - 1) / shadow->page * shadow->page;
     GpuShadowPiece *piece = shadow->pieces;
     while (piece && (piece->asked || piece->bytes < whole))
         piece = piece->next;
-    if (!bytes || !piece)
-        return bytes ? NO_MEMORY : BAD_VALUE;
-    if (piece->bytes > whole) {
+    if (piece && piece->bytes > whole) {
         GpuShadowPiece *rest = new_piece(piece->address + whole, piece->bytes - whole, piece->next);
         if (!rest)
-            return NO_MEMORY;
+            return NULL;
         piece->next = rest;
         piece->bytes = whole;
     }
-    ShadowGpuShadowResult result = map_piece(shadow, piece);
-    if (!result) {
-        piece->asked = bytes;
+    return piece;
+}
+
+int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address) {
+    GpuShadowPiece *piece = bytes ? shadow_take(shadow, bytes) : NULL;
+    if (!piece)
+        return bytes ? NO_MEMORY : BAD_VALUE;
+    ShadowGpuShadowResult result = shadow_fill(shadow, piece, bytes, -1);
+    if (!result)
         *address = piece->address;
-    }
     return result;
 }
 
@@ -238,29 +181,40 @@ static void close_holes(GpuShadow *shadow) {
     }
 }
 
+void shadow_give_back(GpuShadow *shadow, GpuShadowPiece *piece) {
+    if (piece->file)
+        close(piece->file - 1);
+    piece->asked = 0;
+    piece->lent = false;
+    piece->file = 0;
+    piece->opened = 0;
+    close_holes(shadow);
+}
+
 int gpu_shadow_release(GpuShadow *shadow, uint64_t address) {
-    GpuShadowPiece *piece = shadow->pieces;
-    while (piece && (!piece->asked || piece->address != address))
-        piece = piece->next;
-    if (!piece)
+    GpuShadowPiece *piece = shadow_piece(shadow, address);
+    if (!piece || piece->address != address)
         return BAD_VALUE;
     ShadowGpuShadowResult result = shadow->driver.cuCtxSynchronize();
-    mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
-    mapping_remove(&shadow->map, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
-                   piece->handles[1]);
-    piece->asked = 0;
-    close_holes(shadow);
+    unmap_piece(shadow, piece);
+    shadow_give_back(shadow, piece);
     return result;
 }
 
+GpuShadowPiece *shadow_piece(const GpuShadow *shadow, uint64_t address) {
+    GpuShadowPiece *piece = shadow->pieces;
+    while (piece && (!piece->asked || piece->lent || address - piece->address >= piece->bytes))
+        piece = piece->next;
+    return piece;
+}
+
 bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base, uint64_t *bytes) {
-    for (const GpuShadowPiece *piece = shadow->pieces; piece; piece = piece->next)
-        if (piece->asked && address - piece->address < piece->bytes) {
-            *base = piece->address;
-            *bytes = piece->asked;
-            return true;
-        }
-    return false;
+    const GpuShadowPiece *piece = shadow_piece(shadow, address);
+    if (piece) {
+        *base = piece->address;
+        *bytes = piece->asked;
+    }
+    return piece;
 }
 
 static void close_seat(GpuShadow *shadow, GpuShadowSeat *seat) {
@@ -279,13 +233,11 @@ void gpu_shadow_close(GpuShadow *shadow) {
         return;
     for (GpuShadowPiece *piece = shadow->pieces, *next; piece; piece = next) {
         next = piece->next;
-        if (piece->asked) {
-            mapping_remove(&shadow->map, piece->address, piece->bytes, piece->handles[0]);
-            mapping_remove(&shadow->map, cells_at(shadow, piece->address), piece->bytes * shadow->cell_factor,
-                           piece->handles[1]);
-        }
+        if (piece->asked && !piece->lent)
+            unmap_piece(shadow, piece);
         free(piece);
     }
+    lent_close(shadow);
     for (unsigned i = 0; i < SEATS; i++)
         close_seat(shadow, &shadow->seats[i]);
     for (unsigned i = 0; i < shadow->old_count; i++)
@@ -326,14 +278,15 @@ static bool clear(GpuShadow *shadow, const GpuShadowStore *store, uint64_t bytes
 
 static bool clear_cells(GpuShadow *shadow) {
     for (const GpuShadowPiece *piece = shadow->pieces; piece; piece = piece->next)
-        if (piece->asked && shadow->driver.cuMemsetD8Async(cells_at(shadow, piece->address), 0,
-                                                           piece->bytes * shadow->cell_factor, shadow->stream))
+        if (piece->asked && !piece->lent &&
+            shadow->driver.cuMemsetD8Async(shadow_cells_at(shadow, piece->address), 0,
+                                           piece->bytes * shadow->cell_factor, shadow->stream))
             return false;
     for (uint64_t i = 0; i < shadow->line_page_count; i++)
         if (shadow->line_pages[i] &&
             shadow->driver.cuMemsetD8Async(shadow->lines + i * shadow->page, 0, shadow->page, shadow->stream))
             return false;
-    return true;
+    return lent_clear(shadow);
 }
 
 /* How many CTAs (clusters) there are, and how many of them have slots. */
@@ -452,13 +405,13 @@ static void fill_header(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowP
 /* ---- Launches that are over ---------------------------------------------------------------------------------------
  */
 
-static ShadowGpuShadowResult copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
+ShadowGpuShadowResult shadow_copy_back(const GpuShadow *shadow, void *to, uint64_t from, size_t bytes) {
     ShadowGpuShadowResult result = shadow->driver.cuMemcpyDtoHAsync_v2(to, from, bytes, shadow->stream);
     return result ? result : shadow->driver.cuStreamSynchronize(shadow->stream);
 }
 
 static ShadowGpuShadowResult fetch(GpuShadow *shadow, GpuShadowSeat *seat, GpuShadowResult *result) {
-    ShadowGpuShadowResult status = copy_back(shadow, &result->state, seat->state.address, sizeof result->state);
+    ShadowGpuShadowResult status = shadow_copy_back(shadow, &result->state, seat->state.address, sizeof result->state);
     if (status)
         return status;
     uint64_t used = (uint64_t)result->state.rows_used * result->state.row_bytes;
@@ -466,7 +419,7 @@ static ShadowGpuShadowResult fetch(GpuShadow *shadow, GpuShadowSeat *seat, GpuSh
         seat->used_rows = used;
     result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
     return result->count
-               ? copy_back(shadow, result->reports, seat->reports.address, result->count * sizeof(ShadowReport))
+               ? shadow_copy_back(shadow, result->reports, seat->reports.address, result->count * sizeof(ShadowReport))
                : 0;
 }
 

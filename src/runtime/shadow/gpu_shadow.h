@@ -7,6 +7,7 @@
 #define RUNTIME_SHADOW_GPU_SHADOW_H
 
 #include "runtime/shadow/gpu_map.h"
+#include "trace/file.h"
 #include "trace/shadow.h"
 
 #include <stdbool.h>
@@ -39,6 +40,29 @@ int gpu_shadow_allocate(GpuShadow *shadow, uint64_t bytes, uint64_t *address);
 int gpu_shadow_release(GpuShadow *shadow, uint64_t address);
 /* Whether an address is in the range; `*base`, `*bytes`: of its allocation, as it was asked for. */
 bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base, uint64_t *bytes);
+
+/* An allocation as other processes get it, in place of a CUipcMemHandle. */
+typedef struct GpuShadowHandle {
+    char bytes[64];
+} GpuShadowHandle;
+bool gpu_shadow_hand_over(GpuShadow *shadow, uint64_t address, GpuShadowHandle *handle);
+/* Whether it is one of ours; the allocation that it is of, in this process: 0, or what the driver says; and back. */
+bool gpu_shadow_is_handle(const GpuShadowHandle *handle);
+int gpu_shadow_take_over(GpuShadow *shadow, const GpuShadowHandle *handle, uint64_t *address, uint64_t *bytes);
+bool gpu_shadow_hand_back(GpuShadow *shadow, uint64_t address, int *result);
+
+/* In place of cuMemAddressReserve and cuMemAddressFree: addresses to which the program maps memory itself. 0: there are
+ * none, and the driver has others. */
+uint64_t gpu_shadow_reserve(GpuShadow *shadow, uint64_t bytes, uint64_t alignment);
+bool gpu_shadow_unreserve(GpuShadow *shadow, uint64_t address);
+/* Whether the address is of those; the program has mapped memory there: it gets cells; it is about to unmap it. */
+bool gpu_shadow_lends(const GpuShadow *shadow, uint64_t address);
+int gpu_shadow_map(GpuShadow *shadow, uint64_t address, uint64_t bytes);
+void gpu_shadow_unmap(GpuShadow *shadow, uint64_t address, uint64_t bytes);
+/* Adds what the launch of that tag, which is over, has touched there, and no later launch has since. False: it cannot
+ * be said, or it is more than `room`. */
+bool gpu_shadow_touched(const GpuShadow *shadow, uint32_t tag, uint64_t address, uint64_t bytes, RecordingTouched *to,
+                        uint32_t room, uint32_t *count);
 
 /* The 16 bytes of the module's variable `weir_shadow`. */
 typedef struct GpuShadowMark {
