@@ -58,6 +58,7 @@ typedef struct ProgramMapping {
     ProgramShared *shared;
 } ProgramMapping;
 
+/* An operation that may signal other processes. */
 typedef struct ProgramSignal {
     uint32_t lane;
     uint64_t number;
@@ -71,7 +72,7 @@ typedef struct ProgramProcess {
     OrderThread *thread; /* that does what follows in it */
     ProgramMapping *mappings;
     uint32_t mapping_count, mapping_capacity;
-    struct ProgramSignal *signals; /* operations that may signal other processes: the last one of each lane */
+    ProgramSignal *signals; /* operations that may signal other processes: the last one of each lane */
     uint32_t signal_count, signal_capacity;
     uint64_t first_signal, last_signal; /* their numbers */
 } ProgramProcess;

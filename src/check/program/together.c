@@ -25,12 +25,12 @@ typedef struct TogetherStep {
 typedef struct TogetherOperation {
     uint64_t number;
     uint32_t lane, site;
-    bool signals;            /* it has atomics, of which it is not known what they order */
-    bool steps;              /* ... which is known */
-    bool of_shared;          /* ProgramRecording.of_shared; then, too: */
-    const OrderClock *begun; /* what is over when it begins */
-    const ProgramSignal
-        *before; /* operations of its process that may signal others, with itself: of each lane the last */
+    bool signals;   /* it has atomics, of which it is not known what they order */
+    bool steps;     /* ... which is known */
+    bool of_shared; /* ProgramRecording.of_shared; then, too: */
+    /* What is over when it begins; of its process what may signal others, with itself: of each lane the last. */
+    const OrderClock *begun;
+    const ProgramSignal *before;
     uint32_t before_count;
 } TogetherOperation;
 

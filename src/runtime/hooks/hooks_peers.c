@@ -49,11 +49,14 @@ EXPORTED Result cuMemMap(DevicePointer memory, size_t bytes, size_t offset, uint
 }
 
 EXPORTED Result cuMemUnmap(DevicePointer memory, size_t bytes) {
-    checked_unmap(memory, bytes);
+    checked_look(false); /* while it is known what launches have touched there */
     GUARDED(memory_unmap(memory, bytes));
     if (order_on())
         GUARDED(peers_unmapped(memory, bytes));
-    return NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
+    Result result = NEXT(cuMemUnmap, (DevicePointer, size_t), memory, bytes);
+    if (!result)
+        checked_unmap(memory, bytes);
+    return result;
 }
 
 EXPORTED Result cuMemRelease(uint64_t handle) {

@@ -347,7 +347,7 @@ bool checked_unreserve(DevicePointer memory);
 bool checked_hand_over(IpcHandle *handle, DevicePointer memory);
 bool checked_take_over(DevicePointer *memory, const IpcHandle *handle, Result *result);
 bool checked_hand_back(DevicePointer memory, Result *result);
-/* It has mapped memory, or is about to unmap it. */
+/* It has mapped memory, or unmapped it. */
 Result checked_map(DevicePointer memory, size_t bytes);
 void checked_unmap(DevicePointer memory, size_t bytes);
 /* Which one it is among all, and whether it is like others: then it is written only if it found something. */

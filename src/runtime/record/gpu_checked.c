@@ -172,13 +172,11 @@ Result checked_map(DevicePointer memory, size_t bytes) {
     return result;
 }
 
-/* What launches have touched there is asked for while it can be. */
 void checked_unmap(DevicePointer memory, size_t bytes) {
     int mode;
     Shadowed *of = enter(gpu_shadow_lends, memory, &mode);
     if (!of)
         return;
-    gpu_shadow_look(of->shadow, false);
     gpu_shadow_unmap(of->shadow, memory, bytes);
     leave(mode);
 }

@@ -55,7 +55,7 @@ bool gpu_shadow_hand_back(GpuShadow *shadow, uint64_t address, int *result);
  * none, and the driver has others. */
 uint64_t gpu_shadow_reserve(GpuShadow *shadow, uint64_t bytes, uint64_t alignment);
 bool gpu_shadow_unreserve(GpuShadow *shadow, uint64_t address);
-/* Whether the address is of those; the program has mapped memory there: it gets cells; it is about to unmap it. */
+/* Whether the address is of those; the program has mapped memory there: it gets cells; it has unmapped it. */
 bool gpu_shadow_lends(const GpuShadow *shadow, uint64_t address);
 int gpu_shadow_map(GpuShadow *shadow, uint64_t address, uint64_t bytes);
 void gpu_shadow_unmap(GpuShadow *shadow, uint64_t address, uint64_t bytes);
