@@ -27,7 +27,7 @@ static json_t *read_report(const char *weir, const char *folder, const char *fil
         snprintf(module, sizeof module, "--module %d", atoi(number + 1));
         *number = 0;
     }
-    snprintf(command, sizeof command, "'%s' report --format json %s '%s/%s' 2>/dev/null", weir, module, folder, name);
+    snprintf(command, sizeof command, "'%s' report --prove-time 0 --format json %s '%s/%s' 2>/dev/null", weir, module, folder, name);
     FILE *out = popen(command, "r");
     json_t *report = out ? json_loadf(out, 0, NULL) : NULL;
     if (out)
