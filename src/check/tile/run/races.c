@@ -345,14 +345,25 @@ static void check_barriers(Races *races, const Event *event, uint32_t thread, co
     }
 }
 
+static const char outside[] = "the memory that it touches is not known, or outside of its buffer";
+
+static void say_problem(Races *races, const Event *event, const char *problem) {
+    if (races->problem)
+        return;
+    races->problem = problem;
+    races->problem_op = event->op;
+}
+
+static bool begins_outside(const Races *races, uint32_t storage, int64_t byte) {
+    return byte < 0 || byte >= (int64_t)races->machine->storage_sizes[storage];
+}
+
 static const SpanSet *spans_at(Races *races, const Event *event, Word view, const Type *type, const ViewPart *part) {
-    const char *problem = "the memory that it touches is not known, or outside of its buffer";
+    const char *problem = outside;
     const SpanSet *set =
         word_is(view, WORD_VIEW) && type ? spans_of_part(races->spans, view, type, part, &problem) : NULL;
-    if (!set && !races->problem) {
-        races->problem = problem;
-        races->problem_op = event->op;
-    }
+    if (!set || begins_outside(races, view.meta, (int32_t)(uint32_t)view.bits))
+        say_problem(races, event, problem);
     return set;
 }
 
@@ -592,6 +603,9 @@ static void fence_event(Races *races, const Event *event) {
 }
 
 static void init_event(Races *races, const Event *event) {
+    uint64_t place = races->machine->slot_places[event->barrier % races->machine->slots_per_cta];
+    if (begins_outside(races, (uint32_t)(place >> 32), (int32_t)(uint32_t)place))
+        say_problem(races, event, outside);
     check_life(races, event);
     races->pasts[event->barrier] = (BarrierPast){0};
     consan_begin_phase(&races->engine, event->barrier, 0);
