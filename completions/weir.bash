@@ -26,7 +26,7 @@ _weir() {
         [launch]="--help -h --version -V --color --compile-commands --kernel --module --nvcc-flags --output -o --template"
         [instrument]="--help -h --version -V --free-registers --layout --mode --module --output -o --spaces"
         [nvcc]="--help -h --version -V --output -o --strict"
-        [rules]="--help -h --version -V --markdown --output -o"
+        [rules]="--help -h --version -V --format --markdown --output -o"
         [help]="--help -h --version -V --completion --man"
     )
 
@@ -246,6 +246,7 @@ _weir() {
     "instrument --output" | "instrument -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "instrument --spaces") _weir_words "global shared tensor" && return ;;
     "nvcc --output" | "nvcc -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
+    "rules --format") _weir_words "text json" && return ;;
     "rules --output" | "rules -o") mapfile -t COMPREPLY < <(compgen -f -- "$word") && return ;;
     "help --completion") _weir_words "bash zsh fish" && return ;;
     esac

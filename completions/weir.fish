@@ -331,6 +331,7 @@ complete -c weir -n '__fish_seen_subcommand_from nvcc' -l strict -d 'exit with t
 complete -c weir -n '__fish_seen_subcommand_from nvcc' -F
 complete -c weir -n '__fish_seen_subcommand_from nvcc' -l help -s h -d 'print a summary of the options'
 complete -c weir -n '__fish_seen_subcommand_from nvcc' -l version -s V -d 'print the version'
+complete -c weir -n '__fish_seen_subcommand_from rules' -l format -x -a 'text json' -d 'text; or json, for programs'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l markdown -d 'print the pages of docs/rules: one for each ID, or, without an ID, the list'
 complete -c weir -n '__fish_seen_subcommand_from rules' -l output -s o -rF -d 'write to FILE instead of standard output'
 complete -c weir -n '__fish_seen_subcommand_from rules' -f -a '(weir rules 2>/dev/null | cut -d " " -f 1)'

@@ -22,7 +22,7 @@ def barrier_underflow(BROKEN: gl.constexpr):
 
 @gluon.jit
 def barrier_uninitialized(source, out, BROKEN: gl.constexpr):
-    """The broken kernel loads by a barrier that nobody initialized."""
+    """The broken kernel loads by a barrier that is not initialized."""
     tile = new_tiles(1).index(0)
     landed = bare_barrier()
     if not BROKEN:
@@ -53,7 +53,7 @@ def barrier_after_invalidate(source, out, BROKEN: gl.constexpr):
 
 @gluon.jit
 def barrier_initialized_twice(source, out, tiles, BROKEN: gl.constexpr):
-    """A barrier is made anew for each tile; the broken kernel does not invalidate the one before."""
+    """A barrier is initialized again for each tile; the broken kernel does not invalidate the one before."""
     tile = new_tiles(1).index(0)
     landed = bare_barrier()
     for i in range(tiles):

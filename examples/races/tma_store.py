@@ -39,7 +39,7 @@ def store_ring(target, tiles, BROKEN: gl.constexpr):
 
 @gluon.jit
 def store_unfenced(target, BROKEN: gl.constexpr):
-    """The copy engine reads through the async proxy, which sees ordinary writes after a fence; the broken kernel has
+    """TMA reads through the async proxy, which sees ordinary writes only after a fence; the broken kernel has
     none."""
     tile = new_tiles(1).index(0)
     tile.store(constant(1.0))

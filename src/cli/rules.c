@@ -41,12 +41,14 @@ static void list_markdown(Output *output) {
     }
 }
 
-/* Lines of a text as they are; one that is too long goes on in the next. */
+/* Lines of a text as they are; one that is too long, and no code, goes on in the next. */
 static void print_text(Output *output, const char *text) {
     enum { WIDTH = 110 };
+    bool code = false;
     while (*text) {
         int size = (int)strcspn(text, "\n"), end = size;
-        if (size > WIDTH) {
+        code ^= strncmp(text, "```", 3) == 0;
+        if (size > WIDTH && !code) {
             for (end = WIDTH; end > 0 && text[end] != ' '; end--)
                 continue;
             end = end ? end : (int)strcspn(text, " \n");
@@ -60,6 +62,51 @@ static void explain(Output *output, const weir_rule *rule, bool markdown) {
     output_printf(output, "%s%s\n\n%s. Severity: %s.\n\n", markdown ? "# " : "", rule->id, rule->summary,
                   severity_name(rule->severity));
     print_text(output, rule->text);
+}
+
+/* The texts of rules are ASCII. */
+static void print_quoted(Output *output, const char *key, const char *text) {
+    output_printf(output, "\"%s\": \"", key);
+    for (; *text; text++)
+        if (*text == '\n')
+            output_printf(output, "\\n");
+        else
+            output_printf(output, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+    output_printf(output, "\"");
+}
+
+/* {"rules": [...]}: those of the names, in the order of `weir rules`. False, with a message, if a name is none. */
+static bool list_json(Output *output, const Paths *names) {
+    const char *between = "";
+    for (size_t k = 0; k < names->count; k++) {
+        char *said = weir_rules_unknown(names->items[k]).data
+                         ? rule_unknown((weir_string){names->items[k], strlen(names->items[k])})
+                         : NULL;
+        if (said) {
+            complain("%s", said);
+            free(said);
+            return false;
+        }
+    }
+    output_printf(output, "{\"rules\": [");
+    for (size_t i = 0; i < weir_rule_count(); i++) {
+        weir_rule rule = weir_rule_at(i);
+        bool named = !names->count;
+        for (size_t k = 0; k < names->count && !named; k++)
+            named = means(weir_rule_name(names->items[k]), rule.id);
+        if (!named)
+            continue;
+        output_printf(output, "%s\n  {", between);
+        print_quoted(output, "id", rule.id);
+        output_printf(output, ", \"severity\": \"%s\", ", severity_name(rule.severity));
+        print_quoted(output, "summary", rule.summary);
+        output_printf(output, ", ");
+        print_quoted(output, "text", rule.text);
+        output_printf(output, "}");
+        between = ",";
+    }
+    output_printf(output, "\n]}\n");
+    return true;
 }
 
 /* A family is listed, a rule explained. False, with a message, if there is neither. */
@@ -89,11 +136,14 @@ int command_rules(Options *options) {
     if (!output)
         return STATUS_ERROR;
     bool good = true;
-    if (!names->count && options->markdown)
+    bool json = options->format == WEIR_JSON;
+    if (json)
+        good = list_json(output, names);
+    else if (!names->count && options->markdown)
         list_markdown(output);
     else if (!names->count)
         list_rules(output, NULL);
-    for (size_t i = 0; i < names->count && good; i++) {
+    for (size_t i = 0; i < names->count && good && !json; i++) {
         if (i)
             output_printf(output, "\n");
         good = report(output, names->items[i], options->markdown);
