@@ -11,7 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CTAS = 96, BLOCK = 32, WORDS = 2 * CTAS * BLOCK, WORK = 300, PRINTED = 1 << 13 };
+enum { CTAS = 96, BLOCK = 32, WORDS = 2 * CTAS * BLOCK, PRINTED = 1 << 13 };
+#ifdef __SANITIZE_THREAD__
+enum { WORK = 100, ROUNDS = 12 }; /* each takes many times as long */
+#else
+enum { WORK = 300, ROUNDS = 60 };
+#endif
 
 /* Parameters: words that are read, words that are written, how long threads work. %r1: thread, %r2: CTA, %r3: thread of
  * the grid; %rd1: in, %rd2: out, %rd3, %rd4: this thread's words of them. */
@@ -248,11 +253,6 @@ static void put_kernel(char *text) {
 }
 
 int main(void) {
-#ifdef __SANITIZE_THREAD__
-    enum { ROUNDS = 12 };
-#else
-    enum { ROUNDS = 60 };
-#endif
     static char text[TEXT];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         snprintf(text, sizeof text, "%s%s%s", HEAD, cases[i].body, TAIL);

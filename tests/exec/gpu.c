@@ -155,6 +155,15 @@ void standin_copy(void *to, const void *from, size_t bytes) {
     pthread_mutex_unlock(&mutex);
 }
 
+void standin_fill(char *to, const void *element, size_t bytes, size_t count) {
+    pthread_mutex_lock(&mutex);
+    for (size_t i = 0; i < count && bytes > 1; i++)
+        memcpy(to + i * bytes, element, bytes);
+    if (bytes == 1)
+        memset(to, *(const uint8_t *)element, count);
+    pthread_mutex_unlock(&mutex);
+}
+
 EXPORTED Result cuMemGetInfo_v2(size_t *unused, size_t *all) {
     *all = DEVICE_BYTES;
     *unused = DEVICE_BYTES - mapped;
@@ -636,6 +645,7 @@ static void give_memory(Arena *arena, const PtxProgram *program, PtxLaunch *laun
 
 /* What the kernel has changed: what the host has written meanwhile stays. */
 static void take_memory(const PtxMachine *machine, const PtxLaunch *launch) {
+    enum { PIECE = 4096 }; /* most are as they were */
     const PtxProgram *program = machine->program;
     for (uint32_t i = 0; i < machine->block_count; i++) {
         const PtxBlock *block = &machine->blocks[i];
@@ -647,9 +657,14 @@ static void take_memory(const PtxMachine *machine, const PtxLaunch *launch) {
         const PtxBlock *block = machine->blocks;
         while (block->base != buffer->address)
             block++;
-        for (uint64_t at = 0; at < block->size; at++)
-            if (block->bytes[at] != buffer->data[at])
-                ((uint8_t *)(uintptr_t)block->base)[at] = block->bytes[at];
+        for (uint64_t begin = 0, end; begin < block->size; begin = end) {
+            end = begin + PIECE < block->size ? begin + PIECE : block->size;
+            if (memcmp(block->bytes + begin, buffer->data + begin, end - begin) == 0)
+                continue;
+            for (uint64_t at = begin; at < end; at++)
+                if (block->bytes[at] != buffer->data[at])
+                    ((uint8_t *)(uintptr_t)block->base)[at] = block->bytes[at];
+        }
     }
 }
 

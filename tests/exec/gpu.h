@@ -47,6 +47,7 @@ void standin_put(void);
 void standin_entered(void);
 void standin_waits(void);
 void standin_copy(void *to, const void *from, size_t bytes);
+void standin_fill(char *to, const void *element, size_t bytes, size_t count);
 /* A kernel of a library, in the context; another function is what it is. */
 Handle kernel_function(Handle kernel);
 /* Offset and size of a parameter. */

@@ -16,8 +16,7 @@ Result slices_run(const SlicesNode *slices) {
 
 Result set_run(const SetNode *set) {
     for (size_t y = 0; y < set->height; y++)
-        for (size_t x = 0; x < set->width; x++)
-            standin_copy((char *)(uintptr_t)(set->to + y * set->pitch) + x * set->element, &set->value, set->element);
+        standin_fill((char *)(uintptr_t)(set->to + y * set->pitch), &set->value, set->element, set->width);
     return standin_failure();
 }
 

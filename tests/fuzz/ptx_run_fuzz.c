@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { LARGEST_INPUT = 16 << 10, BUDGET = 256 << 20, INSTRUCTIONS = 1000, SECONDS = 2 };
+enum { LARGEST_INPUT = 16 << 10, BUDGET = 256 << 20, INSTRUCTIONS = 1000, SECONDS = 1 };
 
 static void check_kernel(PtxModule *module, uint32_t kernel, PtxComputes computes) {
     Arena arena;

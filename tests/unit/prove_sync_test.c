@@ -5,6 +5,7 @@
 #include "check/prove/prove.h"
 #include "check/tile/run/races.h"
 #include "machine/tile/schedule/happens_before.h"
+#include "share.h"
 
 #include <stdio.h>
 
@@ -209,7 +210,7 @@ static void what_is_proved_goes_right_with_every_trip_count(void **state) {
         const char *text = ring_text(&rings[i]);
         Proving proving = prove_text(text);
         bool proved = !proving.proof->open_count, right = true;
-        for (int64_t trips = 0; trips <= 40; trips++)
+        for (int64_t trips = 0; trips <= (int64_t)share_of(40); trips++)
             right &= goes_right(text, trips);
         if (proved != rings[i].clean || (proved && !right) || (proved && proving.proof->where_count))
             print_error("%s: %s, runs go %s, %s\n", rings[i].name, proved ? "proved" : "open",
@@ -404,7 +405,7 @@ static void random_loops_in_loops(void **state) {
                                                                                                    "%m"};
     static const int64_t large[][2] = {{40, 3}, {3, 40}, {33, 17}, {100, 2}, {2, 100}, {17, 24}, {64, 5}, {5, 64}};
     unsigned proved = 0, right = 0;
-    for (unsigned i = 0; i < KERNELS; i++) {
+    for (unsigned i = 0; i < share_of(KERNELS); i++) {
         char start[1024], turn[1024], end[1024], more[3][512];
         random_number(more[0], sizeof more[0], "x", in_tile, 4, 2);
         random_number(more[1], sizeof more[1], "y", in_turn, 6, 2);
@@ -434,8 +435,8 @@ static void random_loops_in_loops(void **state) {
             right++;
         }
     }
-    print_message("%u kernels, %u proved, %u runs\n", KERNELS, proved, right);
-    assert_true(proved > KERNELS / 8);
+    print_message("%u kernels, %u proved, %u runs\n", share_of(KERNELS), proved, right);
+    assert_true(proved > share_of(KERNELS) / 8);
 }
 
 /* Whether the proof covers launches with that argument. */
