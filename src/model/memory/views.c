@@ -448,11 +448,9 @@ static ViewStep slot(Module *module, const Type *ring, const Type *result, const
     int64_t stride = layout_stage_stride(layout);
     if (stride < 0)
         return (ViewStep){.problem = "the padding makes the stages differ"};
-    enum { MBARRIER_BYTES = 8 }; /* the run goes on with one that is outside, and says so */
-    stride *= layout->stages;
     ring = ring ? type_resolve(module, ring) : NULL;
-    bool counted = ring && ring->dim_count == layout->type->dim_count + 1 && stride != MBARRIER_BYTES;
-    return (ViewStep){.index = index, .stride = stride, .limit = counted ? ring->dims[0] : 0};
+    bool counted = ring && ring->dim_count == layout->type->dim_count + 1;
+    return (ViewStep){.index = index, .stride = stride * layout->stages, .limit = counted ? ring->dims[0] : 0};
 }
 
 static ViewStep part(Module *module, const Op *op) {

@@ -354,15 +354,11 @@ static void say_problem(Races *races, const Event *event, const char *problem) {
     races->problem_op = event->op;
 }
 
-static bool begins_outside(const Races *races, uint32_t storage, int64_t byte) {
-    return byte < 0 || byte >= (int64_t)races->machine->storage_sizes[storage];
-}
-
 static const SpanSet *spans_at(Races *races, const Event *event, Word view, const Type *type, const ViewPart *part) {
     const char *problem = outside;
     const SpanSet *set =
         word_is(view, WORD_VIEW) && type ? spans_of_part(races->spans, view, type, part, &problem) : NULL;
-    if (!set || begins_outside(races, view.meta, (int32_t)(uint32_t)view.bits))
+    if (!set || races->machine->outside == ((uint64_t)view.meta << 32 | (uint32_t)view.bits) + 1)
         say_problem(races, event, problem);
     return set;
 }
@@ -604,7 +600,7 @@ static void fence_event(Races *races, const Event *event) {
 
 static void init_event(Races *races, const Event *event) {
     uint64_t place = races->machine->slot_places[event->barrier % races->machine->slots_per_cta];
-    if (begins_outside(races, (uint32_t)(place >> 32), (int32_t)(uint32_t)place))
+    if (races->machine->outside == place + 1)
         say_problem(races, event, outside);
     check_life(races, event);
     races->pasts[event->barrier] = (BarrierPast){0};

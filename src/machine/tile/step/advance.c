@@ -62,11 +62,15 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
             return word_unknown((uint64_t)words[instruction->b].bits);
         }
         index = words[instruction->b].bits;
-        if (step->limit && (index < 0 || index >= step->limit)) /* that does no harm as long as nothing accesses it */
-            return word_unknown((uint64_t)index);
     }
+    enum { MBARRIER_BYTES = 8 }; /* a run goes on with one that is outside */
+    bool outside = step->limit && (index < 0 || index >= step->limit);
+    if (outside && step->stride != MBARRIER_BYTES) /* that does no harm as long as nothing accesses it */
+        return word_unknown((uint64_t)index);
     offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
     offset.affine ^= (int32_t)step->flip;
+    if (outside)
+        machine->outside = ((uint64_t)view.meta << 32 | (uint32_t)offset.base) + 1;
     uint32_t cta = view.cta ^ step->cta;
     if (instruction->c != NO_REGISTER) {
         Word rank = words[instruction->c];

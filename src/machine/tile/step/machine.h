@@ -291,6 +291,7 @@ typedef struct Machine {
     uint32_t *slot_values;
     uint32_t slot_capacity;
     uint64_t *slot_places; /* the other way round */
+    uint64_t outside;      /* the last place whose ring has no such slot, + 1; 0: none */
     uint32_t *storage_sizes;
     /* what is not known is chosen; havoc choices differ in how */
     unsigned havoc_choice;
