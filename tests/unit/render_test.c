@@ -528,7 +528,14 @@ static bool add_to(void *to, const char *data, size_t size) {
 static void a_trace_has_tracks_slices_instants_and_arrows(void **state) {
     Fixture *fixture = *state;
     Text through = {.sink = add_to, .to = &fixture->text};
-    render_trace(&(Trace){"lap.ttgir", "lap", "grid 2x1x1", tracks, 3, events, 4}, &through);
+    render_trace(&(Trace){.file = "lap.ttgir",
+                          .kernel = "lap",
+                          .launch = "grid 2x1x1",
+                          .tracks = tracks,
+                          .track_count = 3,
+                          .events = events,
+                          .event_count = 4},
+                 &through);
     assert_true(text_flush(&through));
     text_free(&through);
     json_t *root = parsed(&fixture->text), *list = json_object_get(root, "traceEvents");

@@ -420,7 +420,8 @@ static void place_among_signals(ProgramCheck *check, const OrderLane *lane, Toge
     ProgramSignal *before = ARENA_ARRAY(check->arena, ProgramSignal, process->signal_count + 1);
     OrderClock *begun = ARENA_NEW(check->arena, OrderClock);
     *begun = lane->now;
-    memcpy(before, process->signals, process->signal_count * sizeof *before);
+    for (uint32_t i = 0; i < process->signal_count; i++)
+        before[i] = process->signals[i];
     operation->begun = begun;
     operation->before = before;
     operation->before_count = process->signal_count;

@@ -64,7 +64,8 @@ static Word moved_view(Machine *machine, const Instruction *instruction, const W
         index = words[instruction->b].bits;
     }
     enum { MBARRIER_BYTES = 8 }; /* a run goes on with one that is outside */
-    bool outside = step->limit && (index < 0 || index >= step->limit);
+    bool havoc = machine->loads_chosen; /* the index may depend on it, and no data need give it */
+    bool outside = step->limit && (index < 0 || index >= step->limit) && !havoc;
     if (outside && step->stride != MBARRIER_BYTES) /* that does no harm as long as nothing accesses it */
         return word_unknown((uint64_t)index);
     offset.base = (int32_t)((uint64_t)offset.base + (uint64_t)index * (uint64_t)step->stride + (uint64_t)step->add);
