@@ -259,7 +259,7 @@ class Lanes {
   drawBlocked(event, { left, wide, y }, { blocked }) {
     const name = this.slotNames(event) || shortName(event.name), at = Math.max(left, 0) + 6, room = Math.floor((this.width - at - 8) / 6.7);
     blocked.push(draw("rect", { class: "blocked", x: left, y, width: Math.max(3, this.width + 4 - left), height: BAR }));
-    const words = ["\u2717 blocked forever: waits for " + name, "\u2717 forever: " + name, "\u2717 forever", "\u2717"].find(w => w.length <= room);
+    const words = ["\u2717 blocked forever: waits for " + name, "\u2717 forever: " + name, "\u2717 " + name, "\u2717 forever", "\u2717"].find(w => w.length <= room);
     if (words) blocked.push(draw("rect", { class: "label-back", x: at - 3, y: y + 2, width: words.length * 6.7 + 6, height: BAR - 4, rx: 2 }),
                             draw("text", { class: "blocked-label", x: at, y: y + 12.5 }, words));
   }
