@@ -67,7 +67,7 @@ class Torch(unittest.TestCase):
 
     def test_exec_processes(self):
         """One verdict for all."""
-        for way, status, words in (("right", 0, "1  clean (this run)"), ("race", 1, "handed.py:25:1: error: aten::add_ writes memory that aten::sum")):
+        for way, status, words in (("right", 0, "1  clean (this run)"), ("race", 1, "handed.py:25:1: error: unordered accesses to the same memory: write by aten::add_, read by aten::sum")):
             for text, ended in self.each("handed.py", way, command=[WEIR, "exec", "--"]):
                 self.assertEqual(ended, status, text)
                 self.assertIn(words, text)

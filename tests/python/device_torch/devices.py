@@ -18,7 +18,7 @@ def count_kernel(counter, SCOPE: tl.constexpr):
     tl.atomic_add(counter, 1, sem="relaxed", scope=SCOPE)
 
 
-@bug(RACE, 'the atomic accesses the scope sys on both sides (`scope="sys"`)')
+@bug(RACE, 'For the atomic accesses, use scope sys on both sides (`scope="sys"`)')
 def counter_of_two_devices(fixed):
     """A scope that does not reach the other device."""
     counter = torch.zeros(1, dtype=torch.int32, device="cuda:0")
