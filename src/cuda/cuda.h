@@ -356,6 +356,8 @@ void log_lifetime(const Stream *stream, const char *name, bool frees, const Allo
 void log_freed(const Allocation *allocation);
 /* The program never freed it, and ends, or resets the device or destroys the context. */
 void log_left(Allocation *allocation);
+/* The host runs a function in the stream, and may access what it can. */
+void log_host_function(const Stream *stream);
 void log_launch(const CudaLaunch *launch, bool ran);
 void log_touch(char what, const void *at, size_t bytes, size_t stride, size_t count);
 

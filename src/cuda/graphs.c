@@ -495,7 +495,7 @@ static Error run_node(Node *node, Stream *lane) {
                          (Extent){node->fill.width * node->fill.element, node->fill.height, 1}, node->fill.value,
                          node->fill.element, lane, false);
     case NODE_HOST:
-        log_line("notifies %llu", (unsigned long long)lane->number);
+        log_host_function(lane);
         cuda_unlock();
         (*(void (**)(void *)) & host.function)(host.data);
         cuda_relock();

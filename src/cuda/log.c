@@ -81,10 +81,28 @@ void log_end(void) {
     order.on = false;
 }
 
+/* Memory that the host accesses without a call. */
+static bool is_open_to_host(const Allocation *one) {
+    return one->bytes && (one->kind == MEMORY_MANAGED || one->kind == MEMORY_HOST || one->kind == MEMORY_REGISTERED);
+}
+
 void log_allocated(const Allocation *allocation) {
     if (allocation->bytes)
-        log_line("host %llu %llu \"%s\"", (unsigned long long)allocation->at, (unsigned long long)allocation->bytes,
-                 cuda_where());
+        log_line("host %llu %llu%s \"%s\"", (unsigned long long)allocation->at, (unsigned long long)allocation->bytes,
+                 is_open_to_host(allocation) ? " 1" : "", cuda_where());
+}
+
+static void log_open_to_host(Allocation *one) {
+    if (is_open_to_host(one))
+        log_line("u %llu %llu", (unsigned long long)one->at, (unsigned long long)one->bytes);
+}
+
+void log_host_function(const Stream *stream) {
+    if (!order.on)
+        return;
+    log_line("copy %llu \"host function\" \"%s\"", (unsigned long long)stream->number, cuda_where());
+    memory_each(log_open_to_host);
+    log_line("notifies %llu", (unsigned long long)stream->number);
 }
 
 void log_lifetime(const Stream *stream, const char *name, bool frees, const Allocation *allocation) {

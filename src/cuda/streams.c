@@ -313,14 +313,14 @@ static void call_out(HostFunction *function, void *data) {
     cuda_relock();
 }
 
-/* Called in the place of the stream: what it does is ordered as a kernel is, and not seen. */
+/* Called in the place of the stream: it is ordered as a kernel is, and its accesses are not seen. */
 Error do_cudaLaunchHostFunc(void *handle, void *function, void *data) {
     Stream *stream = stream_of(handle);
     if (!stream || !function)
         return stream ? CUDA_INVALID_VALUE : CUDA_INVALID_HANDLE;
     if (stream->capture)
         return graph_host_function(stream, function, data);
-    log_line("notifies %llu", (unsigned long long)stream->number);
+    log_host_function(stream);
     call_out(*(HostFunction **)&function, data);
     return 0;
 }
@@ -332,7 +332,7 @@ Error do_cudaStreamAddCallback(void *handle, void *function, void *data, unsigne
     if (stream->capture)
         return CUDA_CAPTURE_UNSUPPORTED;
     StreamCallback *callback = *(StreamCallback **)&function;
-    log_line("notifies %llu", (unsigned long long)stream->number);
+    log_host_function(stream);
     cuda_unlock();
     callback(handle, cuda.sticky, data);
     cuda_relock();

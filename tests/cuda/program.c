@@ -37,7 +37,8 @@ cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void *
 cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                                         cudaStream_t stream);
 cudaError_t cudaMalloc(void **to, size_t bytes), cudaMallocHost(void **to, size_t bytes), cudaFree(void *memory);
-cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned flags);
+cudaError_t cudaMallocManaged(void **to, size_t bytes, unsigned flags), cudaFreeHost(void *memory);
+cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *data);
 cudaError_t cudaMallocAsync(void **to, size_t bytes, cudaStream_t stream), cudaFreeAsync(void *at, cudaStream_t stream);
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t stream);
@@ -283,6 +284,26 @@ static void run_staged(int waits) {
         EXPECT(cudaFree(b) == 0);
     EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0 && cudaDeviceSynchronize() == 0 && cudaFree(a) == 0);
     free(host);
+}
+
+static void fill_host(void *data) {
+    for (int i = 0; i < BYTES / 4; i++)
+        ((int *)data)[i] = i;
+}
+
+/* A function of the host fills pinned memory that a kernel in another stream accesses. */
+static void run_host_function(int waits) {
+    void *a;
+    cudaStream_t streams[2];
+    cudaEvent_t event;
+    set_variables();
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0 && cudaMallocHost(&a, BYTES) == 0);
+    EXPECT(cudaLaunchHostFunc(streams[0], fill_host, a) == 0 && cudaEventRecord(event, streams[0]) == 0);
+    if (waits)
+        EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaDeviceSynchronize() == 0 && cudaFreeHost(a) == 0);
 }
 
 /* Memory of a pool is allocated and freed in the order of a stream. */
@@ -660,6 +681,10 @@ int main(int argc, char **argv) {
         run_staged(1);
     else if (strcmp(name, "staged-race") == 0)
         run_staged(0);
+    else if (strcmp(name, "host-function") == 0)
+        run_host_function(1);
+    else if (strcmp(name, "host-function-race") == 0)
+        run_host_function(0);
     else if (strcmp(name, "pool") == 0)
         run_pool(0);
     else if (strcmp(name, "pool-early") == 0)

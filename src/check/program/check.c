@@ -260,6 +260,7 @@ static void do_operation(ProgramCheck *check, OrderLane *lane) {
     program_timeline_operation(check->timeline, check, lane, begun);
     program_stand(check, lane, begun);
     program_together_operation(check, lane);
+    program_look_at_host_memory(check);
     if (races_operation(&check->races, &made))
         verdict_incomplete(check->verdict, "", 0,
                            "operations access memory without an allocation in the log: their races were not checked");
@@ -447,6 +448,8 @@ static void allocate(ProgramCheck *check, const OrderLine *line, OrderLane *lane
     RaceMemory *memory = check->several_devices ? races_memory(&check->races, address) : NULL;
     if (memory && program_together(check))
         memory->shared = true;
+    check->sites[site].of_host |= line->verb == ORDER_HOST_MEMORY && line->number_count > 2;
+    check->any_host_memory |= check->sites[site].of_host;
 }
 
 static void free_memory(ProgramCheck *check, const OrderLine *line) {
@@ -614,6 +617,7 @@ static void close_check(ProgramCheck *check) {
     close_operation(check);
     program_together_end(check);
     program_report_leaks(check);
+    program_report_host_memory(check);
     if (!check->ended)
         verdict_incomplete(verdict, "", 0, "the log ends early: later operations of the program were not checked");
     if (!check->operations)

@@ -165,7 +165,7 @@ static void say_open(ProgramCheck *check, const ProgramSite *earlier, const Prog
     else if (race->unseen)
         verdict_incomplete(check->verdict, "", 0,
                            "%.*s (%s) and %.*s (%s) have the same memory at the same time: Weir does not see what "
-                           "the host does with its array",
+                           "the host does with it",
                            STR_ARG(earlier->name), one, STR_ARG(later->name), other);
     else if (race->may)
         verdict_incomplete(

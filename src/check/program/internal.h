@@ -23,6 +23,8 @@ typedef struct ProgramSite {
     uint32_t line;             /* of the log, the first one */
     uint32_t next;             /* the one that was looked for after it */
     uint64_t left, left_bytes; /* allocations of this site that were never freed */
+    bool of_host;              /* the host accesses what is allocated here without a call */
+    uint32_t user;             /* the first site that accesses such memory, + 1; 0: none does */
 } ProgramSite;
 
 typedef struct ProgramStream {
@@ -123,6 +125,7 @@ typedef struct ProgramCheck {
         unknown[ORDER_LANES]; /* of each lane: the last operation, + 1, of which it is not known what it touches; */
     uint32_t unknown_at[ORDER_LANES]; /* and its site */
     bool any_unknown;                 /* there is one */
+    bool any_host_memory;             /* the host accesses some without a call */
     ProgramTimeline *timeline;        /* NULL: no picture is wanted */
     ProgramTogether *together;        /* NULL: no memory is shared by processes */
     bool several_devices;             /* a process has */
@@ -160,10 +163,13 @@ void program_report_shared(ProgramCheck *check, const SharedRace *shared);
 /* A dependent launch that ends without having waited. */
 void program_report_no_wait(ProgramCheck *check);
 
-/* ---- leaks.c ---- */
+/* ---- notes.c ---- */
 /* The memory at that address was never freed. */
 void program_left(ProgramCheck *check, uint64_t address);
 void program_report_leaks(ProgramCheck *check);
+/* The operation that is done may touch memory that the host accesses without a call. */
+void program_look_at_host_memory(ProgramCheck *check);
+void program_report_host_memory(ProgramCheck *check);
 
 /* ---- recorded.c ---- */
 /* The operation that is open was recorded. */

@@ -1,4 +1,4 @@
-/* Memory that a program has allocated and never freed: one note for all of it. */
+/* Notes of memory: what the program never freed, and what the host accesses without a call. One note for all of it. */
 #include "check/program/internal.h"
 
 #include <stdlib.h>
@@ -27,6 +27,50 @@ static const char *amount(Verdict *verdict, uint64_t count, uint64_t bytes) {
     return verdict_keep(verdict, &text);
 }
 
+static Finding *note_of(Verdict *verdict, RuleId rule) {
+    Finding *finding = verdict_finding(verdict);
+    finding->rule = rule;
+    finding->space = "global";
+    finding->launch = finding->witness = finding->fingerprint = "";
+    finding->schedule = "in every schedule";
+    finding->times = 1;
+    return finding;
+}
+
+void program_look_at_host_memory(ProgramCheck *check) {
+    for (uint32_t i = 0; check->any_host_memory && i < check->touch_count; i++) {
+        const RaceMemory *memory = races_memory(&check->races, check->touches[i].begin);
+        if (!memory || memory->site >= check->site_count || check->touches[i].how == TOUCH_UNSEEN)
+            continue;
+        ProgramSite *made = &check->sites[memory->site];
+        if (made->of_host && !made->user)
+            made->user = check->site + 1;
+    }
+}
+
+void program_report_host_memory(ProgramCheck *check) {
+    Verdict *verdict = check->verdict;
+    const ProgramSite *first = NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < check->site_count; i++)
+        if (check->sites[i].user) {
+            first = first ? first : &check->sites[i];
+            count++;
+        }
+    if (!count)
+        return;
+    const ProgramSite *user = &check->sites[first->user - 1];
+    Finding *finding = note_of(verdict, RULE_PROGRAM_HOST_MEMORY);
+    finding->message = verdict_text(
+        verdict, "Weir does not see when the host accesses managed or pinned memory that %.*s accesses%s",
+        STR_ARG(user->name), count > 1 ? "; the program allocates such memory at other places, too" : "");
+    finding->why = "The host accesses this memory without a call. Races between the host and the device on it are not checked.";
+    finding->fix = "Let the host synchronize with the stream before it accesses the memory again.";
+    FindingPlace *places = finding_places(verdict, finding, 2);
+    program_place(check, user, "accesses", "", &places[0]);
+    program_place(check, first, "allocates", "", &places[1]);
+}
+
 void program_report_leaks(ProgramCheck *check) {
     enum { MOST_PLACES = 8 };
     Verdict *verdict = check->verdict;
@@ -42,12 +86,7 @@ void program_report_leaks(ProgramCheck *check) {
     if (!count)
         return;
     qsort(sites, count, sizeof(const ProgramSite *), by_bytes);
-    Finding *finding = verdict_finding(verdict);
-    finding->rule = RULE_PROGRAM_LEAK;
-    finding->space = "global";
-    finding->launch = finding->witness = finding->fingerprint = "";
-    finding->schedule = "in every schedule";
-    finding->times = 1;
+    Finding *finding = note_of(verdict, RULE_PROGRAM_LEAK);
     const char *all = amount(verdict, left, bytes);
     finding->message = verdict_text(verdict, "the program never frees memory that it allocates: %s%s%s", all,
                                     count > 1 ? "; here " : "",
