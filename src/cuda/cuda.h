@@ -350,6 +350,11 @@ bool log_on(void);
 void log_begin(void);
 void log_end(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Threads of the program (base/threads.h). */
+void *log_thread_made(void);
+void log_thread_not_made(void *made);
+uint64_t log_thread_begun(void *made);
+void log_thread_joined(uint64_t id);
 void log_allocated(const Allocation *allocation);
 /* An operation of a stream, or of the host if that is NULL, allocates the memory or frees it. */
 void log_lifetime(const Stream *stream, const char *name, bool frees, const Allocation *allocation);

@@ -59,6 +59,30 @@ void log_line(const char *format, ...) {
         flush();
 }
 
+/* ---- Threads: the lock is not held ---- */
+
+void *log_thread_made(void) {
+    cuda_relock();
+    uint64_t made = ++thread_count;
+    log_line("spawn %llu", (unsigned long long)(made - 1));
+    cuda_unlock();
+    return (void *)(uintptr_t)made;
+}
+
+void log_thread_not_made(void *made) {
+    (void)made;
+}
+
+uint64_t log_thread_begun(void *made) {
+    return thread = (uintptr_t)made;
+}
+
+void log_thread_joined(uint64_t id) {
+    cuda_relock();
+    log_line("learn %llu 1", (unsigned long long)(id - 1));
+    cuda_unlock();
+}
+
 void log_begin(void) {
     char path[4096];
     snprintf(path, sizeof path, "%s/program-%ld.weirlog", cuda.folder, (long)getpid());

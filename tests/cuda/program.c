@@ -478,6 +478,32 @@ static void run_threads(void) {
         pthread_join(threads[i], NULL);
 }
 
+static void *apply_to(void *a) {
+    cudaStream_t stream;
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && launch(&apply, 8, 128, a, NULL, stream) == 0);
+    EXPECT(cudaStreamSynchronize(stream) == 0 && cudaStreamDestroy(stream) == 0);
+    return NULL;
+}
+
+/* Two threads launch on the same memory: the second one begins when the first has ended, or beside it. */
+static void run_thread_pair(int beside) {
+    int *host = numbers();
+    void *a;
+    pthread_t threads[2];
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0 &&
+           cudaDeviceSynchronize() == 0);
+    for (int i = 0; i < 2; i++) {
+        pthread_create(&threads[i], NULL, apply_to, a);
+        if (!beside)
+            pthread_join(threads[i], NULL);
+    }
+    for (int i = 0; beside && i < 2; i++)
+        pthread_join(threads[i], NULL);
+    EXPECT(cudaFree(a) == 0);
+    free(host);
+}
+
 /* As CUDA has it: a process that was forked cannot use what its parent began, but can begin. */
 static void run_fork(void) {
     int status, count;
@@ -721,6 +747,10 @@ int main(int argc, char **argv) {
         run_errors();
     else if (strcmp(name, "threads") == 0)
         run_threads();
+    else if (strcmp(name, "joined") == 0)
+        run_thread_pair(0);
+    else if (strcmp(name, "beside") == 0)
+        run_thread_pair(1);
     else if (strcmp(name, "fork") == 0)
         run_fork();
     else if (strcmp(name, "end") == 0)
