@@ -87,7 +87,7 @@ static void every_section_is_there(void **state) {
     const char *last = page.data;
     for (size_t i = 0; i < sizeof headings / sizeof *headings; i++) {
         Text heading = {0};
-        text_addf(&heading, "<h2>%s</h2>%c", headings[i], 0);
+        text_addf(&heading, "<h2>%s<span%c", headings[i], 0);
         const char *at = strstr(page.data, heading.data);
         assert_non_null(at);
         assert_true(at > last);
@@ -143,10 +143,10 @@ static void lines_of_the_ir_take_the_place_of_a_source(void **state) {
     sample->trace.code_count = 1;
     Text page = body_of(sample);
     const char *timeline = strstr(page.data, "id=\"timeline\""), *panel = strstr(page.data, "<div class=\"code\""),
-               *line = strstr(page.data, "<li id=\"L20\""), *next = strstr(page.data, "<h2>1. Partitions</h2>");
+               *line = strstr(page.data, "<li id=\"L20\""), *next = strstr(page.data, "<h2>1. Partitions<span");
     assert_true(timeline && timeline < panel && panel < line && line < next);
     HAS(page, "<code>no/such/matmul.py</code> cannot be read here.");
-    LACKS(page, "<h2>Lines of the IR</h2>");
+    LACKS(page, "<h2>Lines of the IR<span");
     text_free(&page);
     sample_free(sample);
 }
@@ -179,7 +179,7 @@ static void the_source_stands_beside_the_timeline(void **state) {
     LACKS(page, "id=\"S0-19\"");
     LACKS(page, "id=\"S0-25\"");
     LACKS(page, "id=\"S0-55\""); /* another function's, and nothing happened there */
-    HAS(page, "<h2>Lines of the IR</h2>");
+    HAS(page, "<h2>Lines of the IR<span");
     snprintf(line, sizeof line, "<a class=\"src\" href=\"#S0-24\">%s:24</a>", path + strlen("/tmp/"));
     HAS(page, line);
     unlink(path);
@@ -363,7 +363,7 @@ static void an_empty_report_says_so(void **state) {
     HAS(page, "Nothing was run, so there is no picture.");
     HAS(page, "no barriers");
     HAS(page, "nothing is overwritten");
-    LACKS(page, "<h2>Limits</h2>");
+    LACKS(page, "<h2>Limits<");
     text_free(&page);
     sample_free(sample);
 }

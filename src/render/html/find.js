@@ -59,7 +59,7 @@ class Finder {
       const kind = kinds[id.slice(0, id.lastIndexOf("-"))];
       if (kind) this.add(kind, label, "", this.to(id));
     };
-    for (const one of all("details.fold[id]")) block(one.id, find("h3, h4", one)?.textContent ?? "");
+    for (const one of all("details.fold[id]")) block(one.id, find("h3, h4", one)?.firstChild.textContent ?? "");
     for (const [id, label] of this.later.names()) block(id, label);
     for (const row of all("tr[id^='edge-']")) {
       const [from, to, mechanism, barrier] = [...row.cells].map(cell => cell.textContent);

@@ -274,13 +274,13 @@ void html_slot(Html *html, Str slot) {
 /* ---- Sections ---------------------------------------------------------------------------------- */
 
 void html_section(Html *html, const char *id, const char *heading, size_t count, const char *one, Str lead) {
-    html_addf(html, "<details class=\"section\" id=\"%s\" open>\n<summary><h2>%s</h2>", id, heading);
+    html_addf(html, "<details class=\"section\" id=\"%s\" open>\n<summary><h2>%s", id, heading);
     if (*one) {
         text_str(html->to, STR("<span class=\"count\">"));
         text_number_of(html->to, count, one);
         text_str(html->to, STR("</span>"));
     }
-    text_str(html->to, STR("</summary>\n"));
+    text_str(html->to, STR("</h2></summary>\n"));
     if (!lead.size)
         return;
     text_str(html->to, STR("<p class=\"lead\">"));
@@ -307,8 +307,8 @@ void html_excerpts(Html *html) {
     if (!html->line_count)
         return;
     html_addf(html,
-              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of %s</h2><span "
-              "class=\"count\">%zu quoted</span></summary>\n",
+              "<details class=\"section\" id=\"excerpts\"><summary><h2>Lines of %s<span "
+              "class=\"count\">%zu quoted</span></h2></summary>\n",
               html->report->ptx ? "PTX" : "the IR", html->line_count);
     html_quoted_lines(html);
     html_section_end(html);

@@ -302,7 +302,7 @@ static void draw_start(const HtmlGraph *graph, double height) {
     text_addf(graph->html->to,
               "<figure class=\"graph\"><div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Graph\">"
               "<svg viewBox=\"%.1f 0 %.1f %.1f\" width=\"%.0f\" height=\"%.0f\" style=\"min-width: %.0fpx\" "
-              "role=\"group\" aria-label=\"Dependency graph; its edges are in the tables below\">\n",
+              "role=\"document\" aria-label=\"Dependency graph; its edges are in the tables below\">\n",
               left, right - left, height, right - left, height, (right - left) * SMALLEST);
     for (size_t i = 0; i < ROW_KINDS; i++)
         text_addf(graph->html->to,

@@ -178,9 +178,9 @@ static void add_block(ReportWriter *base, Tone tone, const char *name, Str what,
     writer->label = name;
     writer->page = writer->html.to;
     writer->html.to = &writer->head;
-    html_addf(&writer->html, "<summary><h%u>%s</h%u><span class=\"count\">", level, name, level);
+    html_addf(&writer->html, "<summary><h%u>%s<span class=\"count\">", level, name);
     html_words(&writer->html, what);
-    add(writer, "</span></summary>\n");
+    html_addf(&writer->html, "</span></h%u></summary>\n", level);
     writer->html.to = &writer->body;
 }
 

@@ -133,6 +133,15 @@ static bool is_unrun(const Report *report) {
     return report->verdict->kind == VERDICT_CLEAN && !report_ran(report);
 }
 
+/* " (every launch where n <= 128)" */
+static void add_scope(Html *html, const Verdict *verdict) {
+    Text scope = {0};
+    verdict_print_scope(verdict, &scope);
+    html_text(html->to, (Str){scope.data, scope.size});
+    html->to->failed |= scope.failed;
+    text_free(&scope);
+}
+
 /* "2 findings", and what they are about. */
 static void add_outcome(Html *html, const Verdict *verdict) {
     static const struct {
@@ -151,7 +160,7 @@ static void add_outcome(Html *html, const Verdict *verdict) {
     if (verdict->kind == VERDICT_FINDINGS)
         text_number_of(html->to, verdict_faults(verdict, NULL), "finding");
     if (kind == VERDICT_CLEAN)
-        verdict_print_scope(verdict, html->to);
+        add_scope(html, verdict);
     const char *how = html->report->head.verdict; /* "hangs" */
     if (verdict->kind == VERDICT_FINDINGS && html_said(how))
         html_addf(html, "</strong><span class=\"meaning\">This %s %s: ", is_program(html) ? "program" : "kernel", how);
@@ -190,8 +199,8 @@ static void add_witness(Html *html, const char *witness) {
         return;
     bool cut = text.size > MOST;
     text.size = cut ? MOST : text.size;
-    add(html, "<details class=\"fold\"><summary><h4>Witness</h4><span class=\"count\">a trail that weir run --replay "
-              "follows</span></summary><pre class=\"trail\">");
+    add(html, "<details class=\"fold\"><summary><h4>Witness<span class=\"count\">a trail that weir run --replay "
+              "follows</span></h4></summary><pre class=\"trail\">");
     html_text(html->to, text);
     text_addf(html->to, "</pre>%s</details>\n", cut ? "<p class=\"notice\">The rest is omitted.</p>" : "");
 }
@@ -263,7 +272,7 @@ static void add_launches(HtmlWriter *writer, const Verdict *verdict) {
         NUMBER_CELLS(&table, (int64_t)launch->ctas, (int64_t)launch->schedules, (int64_t)launch->events);
     }
     html_addf(&writer->html,
-              "<details class=\"fold\"><summary><h3>Launches</h3><span class=\"count\">%zu</span></summary>\n",
+              "<details class=\"fold\"><summary><h3>Launches<span class=\"count\">%zu</span></h3></summary>\n",
               verdict->launch_count);
     writer->label = "Launches";
     html_table(writer, &table);
@@ -349,11 +358,12 @@ static void add_sections(ReportHtmlPage *page) {
     if (verdict->kind == VERDICT_FINDINGS)
         add_leads(html, page->trace);
     report_sections(html->report, &page->writer.writer);
-    if (is_program(html)) /* it has no sections, before the first of which this is written */
+    if (is_program(html)) { /* it has no sections, before the first of which this is written */
         end_verdict(&page->writer);
-    html_end_section(&page->writer);
-    if (!is_program(html))
+    } else {
+        html_end_section(&page->writer);
         html_glossary(html);
+    }
     swimlanes_data(html, page->trace); /* before the excerpts, which have its lines, too */
     if (html_code_is_there(&html->code))
         html_excerpts(html);
