@@ -80,6 +80,13 @@ static uint32_t line_named(Str text, size_t *size) {
     return 0;
 }
 
+/* The size of what stands between two backticks at the start of `text`, with them; 0 if nothing does. */
+static size_t code_size(Str text) {
+    const char *end = text.size > 2 && *text.data == '`' ? memchr(text.data + 1, '`', text.size - 1) : NULL;
+    return end && end > text.data + 1 ? (size_t)(end + 1 - text.data) : 0;
+}
+
+/* Code, and links to lines. */
 static void add_words(Html *html, Str text) {
     size_t plain = 0, size = 0;
     for (size_t at = 0; at < text.size; at += size ? size : 1) {
@@ -87,17 +94,21 @@ static void add_words(Html *html, Str text) {
         Str rest = str_between(text.data + at, text.data + text.size);
         uint32_t line = starts ? line_named(rest, &size) : 0;
         size_t file = starts && !line ? html_code_named(&html->code, rest, &line, &size) : 0;
-        if (!file && (!line || !html_quote(html, line))) {
+        size_t code = code_size(rest);
+        if (!code && !file && (!line || !html_quote(html, line))) {
             size = 0;
             continue;
         }
         html_text(html->to, str_between(text.data + plain, text.data + at));
-        if (file)
+        if (code)
+            text_str(html->to, STR("<code>"));
+        else if (file)
             text_addf(html->to, "<a class=\"src\" href=\"#S%zu-%u\">", file - 1, line);
         else
             text_addf(html->to, "<a class=\"ir\" href=\"#L%u\">", line);
-        html_text(html->to, (Str){text.data + at, size});
-        text_str(html->to, STR("</a>"));
+        size = code ? code : size;
+        html_text(html->to, code ? (Str){rest.data + 1, code - 2} : (Str){rest.data, size});
+        text_str(html->to, code ? STR("</code>") : STR("</a>"));
         plain = at + size;
     }
     html_text(html->to, str_between(text.data + plain, text.data + text.size));

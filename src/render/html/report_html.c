@@ -227,7 +227,8 @@ static void add_finding(ReportWriter *base, size_t index) {
     html_fact(writer, "why", leads ? report->head.why : finding->why);
     html_fact(writer, "fix", leads ? report->head.fix : finding->fix);
     html_fact(writer, "schedule", finding->schedule);
-    html_fact(writer, "launch", finding->launch);
+    if (!report->launch || !finding->launch || strcmp(finding->launch, report->launch) != 0) /* else it stands below */
+        html_fact(writer, "launch", finding->launch);
     if (report->witness_files && report->witness_files[index])
         html_fact(writer, "witness", report->witness_files[index]);
     if (finding->times > 1) {

@@ -46,10 +46,12 @@ static void say_deadlock(const ReportDeadlock *deadlock, ReportWriter *writer) {
                                           {"flips", IS_NUMBER, true}};
     text_addf(&writer->text, "%s", deadlock->message);
     writer->block(writer, TONE_BAD, deadlock->rule, say_taken(writer), (Anchor){0});
-    say_text(writer, "why", deadlock->why);
-    say_text(writer, "fix", deadlock->fix);
-    say_text(writer, "schedule", deadlock->schedule);
-    say_text(writer, "launch", deadlock->launch);
+    if (!writer->finding) { /* else the finding says it, above */
+        say_text(writer, "why", deadlock->why);
+        say_text(writer, "fix", deadlock->fix);
+        say_text(writer, "schedule", deadlock->schedule);
+        say_text(writer, "launch", deadlock->launch);
+    }
     if (!deadlock->blocked_count)
         return;
     writer->part(writer, "[Agents|agent] that wait forever");

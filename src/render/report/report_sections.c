@@ -65,7 +65,8 @@ void report_head(const Report *report, ReportWriter *writer) {
     bool wrong = *head->rule;
     say_toned(writer, wrong ? "what" : "ran", wrong ? TONE_BAD : TONE_PLAIN, head->what);
     say_text(writer, wrong ? "where" : "over", head->where);
-    say_text(writer, "why", head->why);
+    if (wrong || !writer->finding || !report->verdict->incomplete_count) /* on a page, the list below tells all reasons */
+        say_text(writer, "why", head->why);
     say_text(writer, "fix", head->fix);
 }
 
