@@ -21,6 +21,14 @@ static bool is_shared(const PtxRace *race) {
 
 /* ---- Which rule ---------------------------------------------------------------------------------- */
 
+/* Copies out of shared memory, which a kernel must wait for; not an MMA, which reads its operands there. */
+static bool copies_out(const ThreadsCheck *check, const PtxRace *race) {
+    PtxEffect effect = {0};
+    return code_effect(check, race->first.code, (EffectVerb)race->first.access.kind, &effect) &&
+           (effect.effect.done == DONE_TX ||
+            (effect.effect.done == DONE_GROUP && effect.effect.group == GROUP_TMA_STORE));
+}
+
 /* What a missing proxy fence is called: a write through one proxy that the other one reads, or memory that an
  * asynchronous operation writes again after threads have read it. */
 RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
@@ -39,6 +47,8 @@ RuleId threads_race_rule(const ThreadsCheck *check, const PtxRace *race) {
         return RULE_FENCE_COMPILER;
     if (race->reason == REASON_PROXY)
         return reuse ? RULE_FENCE_REUSE : is_shared(race) ? RULE_FENCE_MISSING : RULE_FENCE_GLOBAL;
+    if (race->rule == RULE_RACE_EXIT_STORE && !copies_out(check, race))
+        return RULE_RACE_EXIT;
     return race->rule == RULE_RACE_WAW && race->same_value ? RULE_RACE_SAME_VALUE : race->rule;
 }
 
