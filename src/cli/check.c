@@ -143,7 +143,7 @@ static bool open_job(const CliCheck *check, const weir_context *weir, Job *job) 
 }
 
 static void check_file(const CliCheck *check, weir_context *weir, Job *job) {
-    bool kept = !is_cuda_source(job->path); /* what it includes is not known */
+    bool kept = !is_cuda_source(job->path) && kept_can(job->path); /* what the source includes is not known */
     if (!open_job(check, weir, job) || (kept && kept_take(check->kept, job->path, &job->reporter)))
         return;
     if (kept)

@@ -223,6 +223,8 @@ int stream_write(void *stream, const char *data, size_t size);
 /* ---- kept.c: results of inputs that have not changed ---- */
 /* NULL: results are not kept. `how` and `also_how` are those of all parts; NULL: nothing is written so. */
 weir_kept *kept_open(const Options *options, const weir_write_options *how, const weir_write_options *also_how);
+/* Whether results of it can be kept. */
+bool kept_can(const char *path);
 /* What is said of the input, if it is kept; true: the reporter has said it all. */
 bool kept_take(weir_kept *kept, const char *path, Reporter *reporter);
 /* Before what is to be kept is looked for, and behind it; `errors`: what was written to the reporter's. */

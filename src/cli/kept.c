@@ -131,7 +131,7 @@ static bool ends_with(const char *path, const char *ending) {
 }
 
 /* A file that can be read again, and is no recording. */
-static bool can_keep(const char *path) {
+bool kept_can(const char *path) {
     return strcmp(path, "-") != 0 && !ends_with(path, RECORDINGS_END) && !ends_with(path, ORDER_LOGS_END);
 }
 
@@ -177,7 +177,7 @@ static int take_rest(void *context, const char *data, size_t size) {
 bool kept_take(weir_kept *kept, const char *path, Reporter *reporter) {
     weir_writer *parts[2];
     Counted counted;
-    if (!kept || !can_keep(path))
+    if (!kept)
         return false;
     weir_kept_input input = input_of(path);
     if (!weir_kept_take(kept, &input, parts, parts_of(reporter, parts), &counted, sizeof counted, take_rest, reporter))
@@ -215,7 +215,7 @@ void kept_end(weir_kept *kept, const char *path, const Reporter *reporter, const
         fwrite(errors, 1, size, stream);
         good = fclose(stream) == 0;
     }
-    bool keep = good && can_keep(path) && !reporter->aside && !reporter->unseen.count && !reporter->suppressed &&
+    bool keep = good && !reporter->aside && !reporter->unseen.count && !reporter->suppressed &&
                 !reporter->baselined;
     weir_kept_input input = input_of(path);
     weir_kept_end(keep ? kept : NULL, &input, parts, parts_of(reporter, parts), data, bytes);

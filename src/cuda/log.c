@@ -2,6 +2,8 @@
  * there is. The lock of the state is held. */
 #include "cuda/cuda.h"
 
+#include "trace/order_log.h"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -130,14 +132,17 @@ void log_host_function(const Stream *stream) {
 }
 
 void log_lifetime(const Stream *stream, const char *name, bool frees, const Allocation *allocation) {
-    if (!allocation->bytes)
+    Text lines = {0};
+    if (!allocation->bytes || !order.on)
         return;
-    if (stream)
-        log_line("copy %llu \"%s\" \"%s\"", (unsigned long long)stream->number, name, cuda_where());
-    else
-        log_line("access \"%s\" \"%s\"", name, cuda_where());
-    log_line("%s %llu %llu", frees ? "frees" : "allocates", (unsigned long long)allocation->at,
-             (unsigned long long)allocation->bytes);
+    order_log_lifetime(&lines, &(OrderLifetime){.stream = stream ? &stream->number : NULL,
+                                                .name = name,
+                                                .where = cuda_where(),
+                                                .address = allocation->at,
+                                                .bytes = allocation->bytes,
+                                                .frees = frees});
+    log_line("%.*s", (int)lines.size, lines.data);
+    text_free(&lines);
 }
 
 void log_freed(const Allocation *allocation) {

@@ -1,5 +1,5 @@
-/* Copies and memsets of a program, as a file beside its recordings: when each was made among its launches, and which
- * memory it reads and writes.
+/* Copies and memsets of a program, and allocations and frees in the order of its streams, as a file beside its
+ * recordings: when each was made among its launches, and which memory it reads and writes.
  *
  *     "weircpy2", then for each: RecordingCopy, and RecordingKnown of each stream that it knows of
  *
@@ -16,11 +16,14 @@ typedef struct RecordingArea {
     uint64_t rows, slices;
 } RecordingArea;
 
+/* Of one that is no copy: it allocates the memory that it writes, or frees it. Beside RECORDING_ORDER_... */
+enum { RECORDING_COPY_ALLOCATES = 1 << 8, RECORDING_COPY_FREES = 1 << 9 };
+
 typedef struct RecordingCopy {
     uint64_t number;   /* of the copies of the program, from 0 */
     uint64_t launches; /* that were made before it: RecordingLaunch.number of the next one */
     RecordingArea reads, writes;
-    uint32_t device, stream, flags; /* RECORDING_ORDER_... */
+    uint32_t device, stream, flags; /* RECORDING_ORDER_..., RECORDING_COPY_... */
     uint32_t known_count;
     char name[32]; /* the entry point of the driver; ends with a zero */
 } RecordingCopy;

@@ -1,4 +1,4 @@
-/* Reading order logs, line by line. */
+/* Reading order logs, line by line; and lines that several write. */
 #include "trace/order_log.h"
 
 #include <string.h>
@@ -13,6 +13,15 @@ static const OrderVerbRow rows[] = {
 #include "trace/order_log.def"
 #undef ORDER_VERB
 };
+
+void order_log_lifetime(Text *to, const OrderLifetime *of) {
+    if (of->stream)
+        text_addf(to, "copy %llu \"%s\" \"%s\"\n", (unsigned long long)*of->stream, of->name, of->where);
+    else
+        text_addf(to, "access \"%s\" \"%s\"\n", of->name, of->where);
+    text_addf(to, "%s %llu %llu", of->frees ? "frees" : "allocates", (unsigned long long)of->address,
+              (unsigned long long)of->bytes);
+}
 
 bool order_log_is(const char *data, size_t size) {
     static const char begin[] = "weirlog ";

@@ -45,6 +45,15 @@ typedef struct OrderLog {
     uint8_t behind[ORDER_VERBS]; /* of each, the one that has come behind it last */
 } OrderLog;
 
+/* The lines of an operation that allocates memory, or frees it: in that stream, or by the host (NULL). */
+typedef struct OrderLifetime {
+    const uint64_t *stream;
+    const char *name, *where;
+    uint64_t address, bytes;
+    bool frees;
+} OrderLifetime;
+void order_log_lifetime(Text *to, const OrderLifetime *of);
+
 bool order_log_is(const char *data, size_t size);
 /* The next line but empty ones. False: there is none, or `problem` says what is wrong with it. */
 bool order_log_next(OrderLog *log, OrderLine *line);

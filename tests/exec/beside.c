@@ -17,6 +17,9 @@ typedef int Result;
 typedef void *Handle;
 Result cuInit(unsigned);
 Result cuMemAlloc_v2(uint64_t *, size_t);
+Result cuMemFree_v2(uint64_t);
+Result cuMemAllocAsync(uint64_t *, size_t, Handle);
+Result cuMemFreeAsync(uint64_t, Handle);
 Result cuMemcpyHtoD_v2(uint64_t, const void *, size_t);
 Result cuMemcpyDtoH_v2(void *, uint64_t, size_t);
 Result cuMemcpyDtoD_v2(uint64_t, uint64_t, size_t);
@@ -289,6 +292,31 @@ static void copy_rows(uint64_t to, size_t x, size_t y, size_t pitch, size_t widt
     cuMemcpy2DAsync_v2(&rows, stream);
 }
 
+/* Memory of a pool: one stream allocates and frees it, the other one uses it, with or without an event between them. */
+static int with_pool(const char *what) {
+    uint64_t again;
+    bool host = strncmp(what, "pool-host", 9) == 0;
+    if (cuMemAllocAsync(&box, 1024, one))
+        return 2;
+    between(strncmp(what, "pool-early", 10) == 0 ? "" : "event");
+    if (strcmp(what, "pool-early-copy") == 0)
+        cuMemsetD8Async(box, 0, 1024, two);
+    else
+        launch(produce, two, 0);
+    if (!host && strcmp(what, "pool-late") != 0 && (cuEventRecord(event, two) || cuStreamWaitEvent(one, event, 0)))
+        return 2;
+    if (strcmp(what, "pool-host-waits") == 0)
+        cuStreamSynchronize(two);
+    if (host ? cuMemFree_v2(box) : cuMemFreeAsync(box, one))
+        return 2;
+    if (strcmp(what, "pool-again") != 0)
+        return 0;
+    if (cuMemAllocAsync(&again, 1024, two) || again != box) /* the driver has it wait for stream one */
+        return 2;
+    launch(produce, two, 0);
+    return cuMemFreeAsync(again, two);
+}
+
 /* Copies beside kernels. Returns 0 if it is none of these. */
 static int with_copies(const char *what) {
     static int numbers[256];
@@ -451,6 +479,8 @@ int main(int count, char **words) {
         launch(produce, one, 0);
         cuEventRecord(event, one);
         launch_dependent(copy, one, out);
+    } else if (strncmp(what, "pool", 4) == 0) {
+        return with_pool(what);
     } else if (strcmp(what, "default-launch") == 0) { /* of the default stream, with others before and behind it */
         launch(produce, one, 0);
         launch(copy, NULL, other);

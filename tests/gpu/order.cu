@@ -18,6 +18,17 @@ __global__ void consume(const unsigned *from, unsigned *to) {
     to[i] = from[i] + 1;
 }
 
+__global__ void produce_early(unsigned *to) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[i] = i;
+}
+__global__ void consume_behind(const unsigned *from, unsigned *to) {
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    cudaGridDependencySynchronize();
+    to[i] = from[i] + 1;
+}
+
 static void check(cudaError_t error, int line) {
     if (error) {
         printf("line %d: %s\n", line, cudaGetErrorString(error));
@@ -88,6 +99,106 @@ static void graph(bool edge) {
         CHECK(cudaGraphLaunch(exec, one));
 }
 
+/* A launch that may begin before the one before it has ended. */
+static void dependent(const char *what) {
+    cudaLaunchAttribute attribute = {};
+    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(WORDS / 256);
+    config.blockDim = dim3(256);
+    config.stream = strstr(what, "default") ? 0 : one;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    const unsigned *from = strstr(what, "elsewhere") ? other : box;
+    if (strstr(what, "early"))
+        produce_early<<<WORDS / 256, 256, 0, config.stream>>>(box);
+    else
+        write_in(config.stream);
+    if (strstr(what, "event"))
+        CHECK(cudaEventRecord(event, config.stream));
+    CHECK(cudaLaunchKernelEx(&config, strstr(what, "waits") ? consume_behind : consume, from, out));
+}
+
+static void order(cudaStream_t first, cudaStream_t then) {
+    CHECK(cudaEventRecord(event, first));
+    CHECK(cudaStreamWaitEvent(then, event, 0));
+}
+
+/* Memory of a pool: allocated and freed in stream one, used in stream two; what is between them is left out by name. */
+static void pool(const char *what) {
+    unsigned *memory, *again;
+    cudaMemPool_t made = NULL;
+    cudaMemPoolProps props = {};
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    if (strstr(what, "from"))
+        CHECK(cudaMemPoolCreate(&made, &props));
+    if (strstr(what, "malloc"))
+        CHECK(cudaMalloc(&memory, BYTES));
+    else if (made)
+        CHECK(cudaMallocFromPoolAsync(&memory, BYTES, made, one));
+    else
+        CHECK(cudaMallocAsync(&memory, BYTES, one));
+    if (!strstr(what, "early"))
+        order(one, two);
+    if (strstr(what, "copy"))
+        CHECK(cudaMemsetAsync(memory, 0, BYTES, two));
+    else
+        produce<<<WORDS / 256, 256, 0, two>>>(memory);
+    if (!strstr(what, "late") && !strstr(what, "host"))
+        order(two, one);
+    if (strstr(what, "wait"))
+        CHECK(cudaStreamSynchronize(two));
+    if (strstr(what, "host"))
+        CHECK(cudaFree(memory));
+    else
+        CHECK(cudaFreeAsync(memory, one));
+    if (strstr(what, "trim")) {
+        CHECK(cudaStreamSynchronize(one));
+        CHECK(cudaDeviceGetDefaultMemPool(&made, 0));
+        CHECK(cudaMemPoolTrimTo(made, 0));
+    }
+    if (strstr(what, "again")) {
+        CHECK(cudaMallocAsync(&again, BYTES, two));
+        consume<<<WORDS / 256, 256, 0, two>>>(again, out);
+        CHECK(cudaFreeAsync(again, two));
+    }
+    if (strstr(what, "behind"))
+        produce<<<WORDS / 256, 256, 0, one>>>(memory);
+}
+
+/* Memory that a graph allocates, and that lives on behind it. */
+static void graph_memory(const char *what) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    unsigned *memory;
+    CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeRelaxed));
+    CHECK(cudaMallocAsync(&memory, BYTES, one));
+    produce<<<WORDS / 256, 256, 0, one>>>(memory);
+    if (strstr(what, "inside"))
+        CHECK(cudaFreeAsync(memory, one));
+    CHECK(cudaStreamEndCapture(one, &graph));
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    CHECK(cudaGraphLaunch(exec, one));
+    if (strstr(what, "inside"))
+        return;
+    if (!strstr(what, "early"))
+        order(one, two);
+    consume<<<WORDS / 256, 256, 0, two>>>(memory, out);
+    if (!strstr(what, "late"))
+        order(two, one);
+    CHECK(cudaFreeAsync(memory, one));
+}
+
+/* It waits for the device. */
+static void free_waits(bool waits) {
+    write_in(one);
+    if (waits)
+        CHECK(cudaFree(other));
+    read_in(two);
+}
+
 static void copies(const char *what) {
     CHECK(cudaMemcpyAsync(box, pinned, BYTES, cudaMemcpyHostToDevice, one));
     if (is(what, "copies-event")) {
@@ -134,6 +245,14 @@ int main(int count, char **words) {
         copies(what);
     } else if (strncmp(what, "sync-", 5) == 0) {
         synchronous(what + 5);
+    } else if (strncmp(what, "dependent-", 10) == 0) {
+        dependent(what);
+    } else if (strncmp(what, "memory-", 7) == 0) {
+        graph_memory(what);
+    } else if (strncmp(what, "pool", 4) == 0) {
+        pool(what);
+    } else if (strncmp(what, "free", 4) == 0) {
+        free_waits(is(what, "free"));
     } else if (is(what, "shared")) { /* with no other process */
         cudaIpcMemHandle_t handle;
         write_in(one);

@@ -1,4 +1,5 @@
-/* Copies and memsets that may have run at the same time as the launch that is played: whether it accesses their memory.
+/* Copies, memsets, allocations and frees that may have run at the same time as the launch that is played: whether it
+ * accesses their memory.
  *
  * A kernel that reads memory by strong accesses which a copy writes may wait for that one so; and launches that run
  * beside each other may order each other: then it is not known whether the two race. */
@@ -150,8 +151,11 @@ void copies_report(const Player *player) {
         const RecordingCopy *copy = &copies->all->items[copies->ranges[copies->hits[i].range].copy];
         race->returned = !strstr(copy->name, "Async");
         race->later = copy->launches > player->recording->launch.number;
-        race->what = verdict_text(check->verdict, "copy %llu of the program (%.*s)", (unsigned long long)copy->number,
-                                  (int)strcspn(copy->name, "_"), copy->name);
+        race->noun = copy->flags & RECORDING_COPY_ALLOCATES ? "allocation"
+                     : copy->flags & RECORDING_COPY_FREES   ? "free"
+                                                            : NULL;
+        race->what = verdict_text(check->verdict, "%s %llu of the program (%.*s)", race->noun ? "call" : "copy",
+                                  (unsigned long long)copy->number, (int)strcspn(copy->name, "_"), copy->name);
         if (copies->polled || copies->maybe || check->options->together == TOGETHER_PLAYED)
             verdict_incomplete(
                 check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->side.code->form->text)),

@@ -24,6 +24,13 @@ void lanes_join(const ProgramOrder *order, OrderClock *clock, const OrderClock *
     clock->open |= other->open;
 }
 
+OrderClock *clock_copy(const OrderClock *clock) {
+    OrderClock *copy = malloc(sizeof *copy);
+    if (copy)
+        *copy = *clock;
+    return copy;
+}
+
 /* Of lanes that are not there, all clocks have nothing. */
 void lanes_set(const ProgramOrder *order, OrderClock *clock, const OrderClock *other) {
     memcpy(clock->over, other->over, order->lane_count * sizeof *clock->over);

@@ -63,6 +63,7 @@ void order_thread_ends(ProgramOrder *order, OrderThread *thread);
 /* Whether each thread knows that the operation of that number is over: so it is for all that comes. */
 bool threads_know(const ProgramOrder *order, uint32_t lane, uint64_t number);
 
+OrderClock *clock_copy(const OrderClock *clock); /* for free(); NULL: there is no memory */
 void lanes_join(const ProgramOrder *order, OrderClock *clock, const OrderClock *other);
 void lanes_set(const ProgramOrder *order, OrderClock *clock, const OrderClock *other);
 

@@ -10,8 +10,9 @@
 
 /* ---- The driver behind (capture_driver.c) -------------------------------------------------------- */
 
-/* dlsym as it is without this library, which looks at where it was called from for what RTLD_NEXT means. So the functions between a
- * program and it end with a jump: clang and gcc 15 do that or report an error, and tests/exec/jumps looks at what others made. */
+/* dlsym as it is without this library, which looks at where it was called from for what RTLD_NEXT means. So the
+ * functions between a program and it end with a jump: clang and gcc 15 do that or report an error, and tests/exec/jumps
+ * looks at what others made. */
 void *next_dlsym(void *handle, const char *name);
 #if __has_attribute(musttail)
 #define JUMP __attribute__((musttail)) return
@@ -28,10 +29,12 @@ typedef struct CaptureAllocation {
     uint64_t begin, bytes;
     bool host;    /* readable without the driver */
     bool managed; /* it moves between the host and devices */
+    bool pooled;  /* it is allocated in the order of a stream */
 } CaptureAllocation;
 
 void memory_add(uint64_t begin, uint64_t bytes, bool host);
 void memory_add_managed(uint64_t begin, uint64_t bytes);
+void memory_add_pooled(uint64_t begin, uint64_t bytes);
 void memory_remove(uint64_t begin);
 /* The allocation that an address is in: one that was seen, else what the driver says. NULL: none. */
 const CaptureAllocation *memory_find(uint64_t address);

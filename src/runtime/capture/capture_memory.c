@@ -36,6 +36,10 @@ void memory_add_managed(uint64_t begin, uint64_t bytes) {
     add((CaptureAllocation){begin, bytes, .managed = true});
 }
 
+void memory_add_pooled(uint64_t begin, uint64_t bytes) {
+    add((CaptureAllocation){begin, bytes, .pooled = true});
+}
+
 void memory_remove(uint64_t begin) {
     size_t at = above(begin);
     if (!at || items[at - 1].begin != begin)

@@ -12,12 +12,18 @@
         result = (call);   \
     while (result == OUT_OF_MEMORY && gpu_make_room())
 
+static void add_memory(DevicePointer memory, size_t bytes) {
+    GUARDED(memory_add(memory, bytes, false));
+    if (order_on())
+        order_given(memory, bytes);
+}
+
 EXPORTED Result cuMemAlloc_v2(DevicePointer *to, size_t bytes) {
     Result result;
     if (!checked_allocate(to, bytes, &result))
         OR_MAKE_ROOM(NEXT(cuMemAlloc_v2, (DevicePointer *, size_t), to, bytes));
     if (!result)
-        GUARDED(memory_add(*to, bytes, false));
+        add_memory(*to, bytes);
     return result;
 }
 
@@ -35,7 +41,7 @@ EXPORTED Result cuMemAllocPitch_v2(DevicePointer *to, size_t *pitch, size_t widt
         OR_MAKE_ROOM(NEXT(cuMemAllocPitch_v2, (DevicePointer *, size_t *, size_t, size_t, unsigned), to, pitch, width,
                           height, element));
     if (!result)
-        GUARDED(memory_add(*to, *pitch * height, false));
+        add_memory(*to, *pitch * height);
     return result;
 }
 
@@ -46,11 +52,11 @@ EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flag
     return result;
 }
 
-/* Memory that comes from a stream: what used it before, on whichever, is waited for. */
+/* Memory that comes from a stream. In one that is captured it is allocated when its graph is launched. */
 static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
-    GUARDED(memory_add(memory, bytes, false));
+    GUARDED(memory_add_pooled(memory, bytes));
     if (order_on() && gpu_capture(order_handle(stream)) == CAPTURE_NONE)
-        order_allocated(memory, bytes, stream);
+        order_pooled(&(OrderPooled){.stream = stream, .memory = {memory, bytes}, .name = "cuMemAllocAsync"});
 }
 
 #define ALLOCATE_ASYNC(name, per_thread)                                                    \
@@ -110,6 +116,18 @@ EXPORTED Result cuMemHostUnregister(void *memory) {
     return NEXT(cuMemHostUnregister, (void *), memory);
 }
 
+/* What there is at the address, which is there no more. */
+static CaptureAllocation take(DevicePointer memory) {
+    CaptureAllocation taken = {.begin = memory};
+    pthread_mutex_lock(&hook_mutex);
+    const CaptureAllocation *found = memory_find(memory);
+    if (found && found->begin == memory)
+        taken = *found;
+    memory_remove(memory);
+    pthread_mutex_unlock(&hook_mutex);
+    return taken;
+}
+
 /* The driver waits for all kernels before it gives memory back. */
 static Result freed(Result result) {
     if (!result && order_on())
@@ -117,36 +135,38 @@ static Result freed(Result result) {
     return result;
 }
 
+/* It does not wait for memory of a pool: there the program does. */
 EXPORTED Result cuMemFree_v2(DevicePointer memory) {
     hold_for_all();
-    GUARDED(memory_remove(memory));
+    CaptureAllocation taken = take(memory);
     Result result;
-    return checked_free(memory, &result) ? result : freed(NEXT(cuMemFree_v2, (DevicePointer), memory));
+    if (checked_free(memory, &result))
+        return result;
+    if (taken.pooled && order_on())
+        order_pooled(&(OrderPooled){.host = true, .frees = true, .memory = {memory, taken.bytes}, .name = "cuMemFree"});
+    result = NEXT(cuMemFree_v2, (DevicePointer), memory);
+    return taken.pooled ? result : freed(result);
 }
 
 /* In a stream that is captured it is freed when its graph is launched. */
 static void remove_async(DevicePointer memory, Handle handle, bool per_thread) {
-    const CaptureAllocation *allocation;
-    uint64_t bytes = 0;
     OrderStream stream = {NULL, handle, per_thread};
     if (gpu_on() && gpu_capture(order_handle(stream)) == CAPTURE_ACTIVE)
         return;
-    GUARDED(allocation = memory_find(memory); bytes = allocation ? allocation->bytes : 0; memory_remove(memory));
+    CaptureAllocation taken = take(memory);
     if (order_on())
-        order_freed(memory, bytes, stream);
+        order_pooled(
+            &(OrderPooled){.stream = stream, .frees = true, .memory = {memory, taken.bytes}, .name = "cuMemFreeAsync"});
 }
 
-EXPORTED Result cuMemFreeAsync(DevicePointer memory, Handle stream) {
-    remove_async(memory, stream, false);
-    Result result;
-    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync, (DevicePointer, Handle), memory, stream);
-}
-
-EXPORTED Result cuMemFreeAsync_ptsz(DevicePointer memory, Handle stream) {
-    remove_async(memory, stream, true);
-    Result result;
-    return checked_free(memory, &result) ? result : NEXT(cuMemFreeAsync_ptsz, (DevicePointer, Handle), memory, stream);
-}
+#define FREE_ASYNC(name, per_thread)                                                                         \
+    EXPORTED Result name(DevicePointer memory, Handle stream) {                                              \
+        Result result;                                                                                       \
+        remove_async(memory, stream, per_thread);                                                            \
+        return checked_free(memory, &result) ? result : NEXT(name, (DevicePointer, Handle), memory, stream); \
+    }
+FREE_ASYNC(cuMemFreeAsync, false)
+FREE_ASYNC(cuMemFreeAsync_ptsz, true)
 
 EXPORTED Result cuMemFreeHost(void *memory) {
     hold_for_all();

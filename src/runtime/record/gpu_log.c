@@ -98,6 +98,13 @@ void log_touches(const RecordingArea *area, bool writes) {
                  (unsigned long long)area->bytes, (unsigned long long)area->pitch, (unsigned long long)area->rows);
 }
 
+void log_lifetime(uint64_t thread, const OrderLifetime *of) {
+    Text lines = {0};
+    order_log_lifetime(&lines, of);
+    log_line(thread, "%.*s", (int)lines.size, lines.data);
+    text_free(&lines);
+}
+
 void log_end(bool wanted) {
     char path[4096], whole[4096];
     if (!log.begun || log.process != getpid())

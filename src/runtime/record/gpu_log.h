@@ -5,6 +5,7 @@
 #define RUNTIME_RECORD_GPU_LOG_H
 
 #include "trace/copies.h"
+#include "trace/order_log.h"
 
 /* A line, by that thread of the host; one that belongs to the operation before it. */
 void log_line(uint64_t thread, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -15,6 +16,7 @@ void log_timed(void);
  * bytes 0. */
 void log_memory(uint64_t thread, RecordingMemory allocation);
 void log_touches(const RecordingArea *area, bool writes);
+void log_lifetime(uint64_t thread, const OrderLifetime *of);
 /* The program ends. The log stays if it is wanted. */
 void log_end(bool wanted);
 

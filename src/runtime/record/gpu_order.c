@@ -3,6 +3,7 @@
  * all of it. */
 #include "runtime/record/gpu_order.h"
 
+#include "engine/order/freed.h"
 #include "runtime/record/gpu.h"
 #include "runtime/record/gpu_log.h"
 #include "runtime/record/gpu_named.h"
@@ -12,10 +13,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { MOST_ENDED = 64, MOST_FREED = 1024, MOST_COPIES = 1 << 18, DELAY = 250000 /* microseconds */ };
+enum { MOST_ENDED = 64, MOST_COPIES = 1 << 18, DELAY = 250000 /* microseconds */ };
 
 typedef struct Stream {
     OrderStream name;
@@ -27,12 +27,6 @@ typedef struct Stream {
     uint64_t looked_at; /* ... that was recorded, or is equal to others that were */
 } Stream;
 
-typedef struct Freed {
-    DevicePointer memory;
-    uint64_t bytes;
-    OrderClock *clock;
-} Freed;
-
 typedef struct EndedThread {
     uint64_t id;
     OrderClock *knew;
@@ -41,19 +35,17 @@ typedef struct EndedThread {
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static ProgramOrder program;
 static Stream streams[ORDER_STREAMS]; /* by their lanes */
-static Freed freed[MOST_FREED];
-static uint32_t freed_count;
-static OrderClock reported, pool; /* pool: what freed has no room for */
-static OrderClock dropped;        /* what no launch is held against any more */
-static bool pooled;               /* pool has something */
-static bool called;               /* the host was, from a stream */
-static bool unknown;              /* something that is not modeled may order anything */
-static bool crowded;              /* there were too many streams */
-static bool remote, domains;      /* there are two domains; launches of both may have run at the same time */
-static bool late;                 /* something was made that is not known to come behind launches that were dropped */
+static OrderFreed freed;
+static OrderClock reported;
+static OrderClock dropped;   /* what no launch is held against any more */
+static bool called;          /* the host was, from a stream */
+static bool unknown;         /* something that is not modeled may order anything */
+static bool crowded;         /* there were too many streams */
+static bool remote, domains; /* there are two domains; launches of both may have run at the same time */
+static bool late;            /* something was made that is not known to come behind launches that were dropped */
 static EndedThread ended[MOST_ENDED];
 static uint32_t ended_count;
-static uint64_t process, library_beside;
+static uint64_t library_beside;
 static uint32_t copy_count;
 static uint64_t launched; /* the last launch, + 1 */
 static FILE *copies;      /* NULL: none was made yet, or there is no file */
@@ -95,8 +87,9 @@ static uint64_t self_id(void) {
     return self.id;
 }
 
-#define LOG(...)      (issued = NULL, unknown_launch = 0, log_line(self_id(), __VA_ARGS__))
-#define NUMBER(value) ((unsigned long long)(value))
+#define LOG_BY(writer, ...) (issued = NULL, unknown_launch = 0, writer(self_id(), __VA_ARGS__))
+#define LOG(...)            LOG_BY(log_line, __VA_ARGS__)
+#define NUMBER(value)       ((unsigned long long)(value))
 
 /* What it knew is for the thread that waits for its end. */
 static void end_self(void) {
@@ -442,9 +435,6 @@ void order_unknown(void) {
     LOCKED(unknown = true; LOG("open-all"));
 }
 
-/* ---- Memory that streams hand to each other ------------------------------------------------------ */
-
-/* Whether copies of other streams may run now. */
 static bool lacks_dropped(const OrderClock *clock) {
     for (uint32_t i = 0; i < program.lane_count; i++)
         if (clock->over[i] < dropped.over[i])
@@ -459,77 +449,7 @@ static bool has_copies_beside(const Stream *stream) {
     return false;
 }
 
-/* In the log, what frees memory writes all of it, and records an event of an odd number, which no handle has. */
-static void log_freed(const Stream *stream, DevicePointer memory, uint64_t bytes) {
-    copies_beside |= has_copies_beside(stream);
-    if (!named_on() && !shares)
-        log_memory(self_id(), (RecordingMemory){memory, bytes});
-    LOG("copy %llu \"cuMemFreeAsync\" \"\"", NUMBER(stream->id));
-    if (bytes)
-        log_more("w %llu %llu", NUMBER(memory), NUMBER(bytes));
-    LOG("record %llu %llu", NUMBER(memory | 1), NUMBER(stream->id));
-}
-
-static void put_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
-    Stream *stream = find(name);
-    if (!stream)
-        return;
-    issue(stream);
-    log_freed(stream, memory, bytes);
-    if (freed_count == MOST_FREED) {
-        for (uint32_t i = 0; i < freed_count; i++) {
-            if (freed[i].clock)
-                lanes_join(&program, &pool, freed[i].clock);
-            free(freed[i].clock);
-        }
-        freed_count = 0;
-        pooled = true;
-    }
-    freed[freed_count++] = (Freed){memory, bytes, clock_copy(&stream->lane->now)};
-}
-void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream) {
-    LOCKED(put_freed(memory, bytes, stream));
-}
-
-static void take_freed(DevicePointer memory, uint64_t bytes, OrderStream name) {
-    Stream *stream = find(name);
-    if (!stream)
-        return;
-    issue(stream);
-    lanes_join(&program, &stream->lane->now, &pool);
-    log_issued(stream);
-    if (pooled)
-        LOG("open %llu", NUMBER(stream->id));
-    for (uint32_t i = 0; i < freed_count;) {
-        Freed *piece = &freed[i];
-        bool overlaps = memory < piece->memory + piece->bytes && piece->memory < memory + bytes;
-        if (overlaps && piece->clock) {
-            lanes_join(&program, &stream->lane->now, piece->clock);
-            LOG("wait %llu %llu", NUMBER(piece->memory | 1), NUMBER(stream->id));
-        }
-        if (overlaps && memory <= piece->memory && piece->memory + piece->bytes <= memory + bytes) {
-            free(piece->clock);
-            *piece = freed[--freed_count];
-        } else {
-            i++;
-        }
-    }
-}
-void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream) {
-    LOCKED(take_freed(memory, bytes, stream));
-}
-
 /* ---- Copies -------------------------------------------------------------------------------------- */
-
-static uint64_t make_process(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time);
-    return (uint64_t)time.tv_sec << 32 ^ (uint64_t)time.tv_nsec << 20 ^ (uint64_t)getpid();
-}
-
-static void begin_process(void) {
-    process = process ? process : make_process();
-}
 
 /* `now`: of what comes behind what the clock has, in which launches begin. */
 static uint32_t flags_now(const OrderClock *clock) {
@@ -558,7 +478,7 @@ static uint32_t put_known(const Stream *stream, const OrderClock *begun, Recordi
 }
 
 /* What was made already goes to the file, whatever becomes of the program. */
-static bool write_copy(const Stream *stream, const OrderCopy *made) {
+static bool write_copy(const Stream *stream, const OrderCopy *made, uint32_t flags) {
     RecordingKnown known[ORDER_STREAMS];
     RecordingCopy copy = {.number = copy_count,
                           .launches = launched,
@@ -566,13 +486,13 @@ static bool write_copy(const Stream *stream, const OrderCopy *made) {
                           .writes = made->writes,
                           .device = (uint32_t)stream->device,
                           .stream = stream->lane->index,
-                          .flags = flags_now(&stream->lane->now),
+                          .flags = flags_now(&stream->lane->now) | flags,
                           .known_count = put_known(stream, &stream->lane->now, known)};
     char path[4096];
     snprintf(copy.name, sizeof copy.name, "%s", made->name);
-    begin_process();
     if (!copy_count) {
-        recording_copies_name(path, sizeof path, gpu_options()->folder, strlen(gpu_options()->folder), process);
+        recording_copies_name(path, sizeof path, gpu_options()->folder, strlen(gpu_options()->folder),
+                              process_number());
         copies = fopen(path, "wb");
     }
     return copies && copy_count < MOST_COPIES && recording_copy_write(copies, &copy, known) && !fflush(copies);
@@ -604,7 +524,7 @@ static bool make_copy(const OrderCopy *made) {
     if (!stream)
         return false;
     issue(stream);
-    bool good = write_copy(stream, made);
+    bool good = write_copy(stream, made, 0);
     copies_beside |= has_copies_beside(stream);
     late |= lacks_dropped(&stream->lane->now);
     log_copy(stream, made);
@@ -615,13 +535,94 @@ static bool make_copy(const OrderCopy *made) {
         lanes_join(&program, &program.hosts, &stream->lane->now);
     return good;
 }
+static void say_copied(bool good) {
+    if (!good)
+        gpu_unseen_program("not all copies could be written down: races with them were not checked");
+}
 void order_copy(const OrderCopy *made) {
     bool good;
     if (made->host == HOST_WAITS)
         delay();
     LOCKED(good = make_copy(made));
-    if (!good)
-        gpu_unseen_program("not all copies could be written down: races with them were not checked");
+    say_copied(good);
+}
+
+/* ---- Memory that streams hand to each other ------------------------------------------------------ */
+
+/* Who gets the memory comes behind all that has freed some of it. */
+static void log_stream_wait(uint64_t memory, const void *stream) {
+    LOG("wait %llu %llu", NUMBER(memory | 1), NUMBER(((const Stream *)stream)->id));
+}
+
+static void log_host_wait(uint64_t memory, const void *unused) {
+    (void)unused;
+    LOG("await-event %llu", NUMBER(memory | 1));
+}
+
+static void give(DevicePointer memory, uint64_t bytes) {
+    OrderClock got = {0};
+    freed_take(&freed, &program, memory, bytes, &got, log_host_wait, NULL);
+    thread_waits(&program, host(), &got);
+}
+void order_given(DevicePointer memory, uint64_t bytes) {
+    LOCKED(if (freed.count) give(memory, bytes));
+}
+
+/* What threads free that do not wait is in a lane of its own: it comes behind what its thread knows. */
+static Stream *host_lane(void) {
+    static OrderLane *lane;
+    if (!lane && (lane = order_lane(&program, 0, false, false)))
+        streams[lane->index] = (Stream){.name.handle = &lane, .lane = lane};
+    crowded |= !lane;
+    if (lane)
+        lanes_set(&program, &lane->now, &host()->knows);
+    return lane ? &streams[lane->index] : NULL;
+}
+
+/* In the log, memory that is freed is known by an event of an odd number, which no handle has. */
+static void log_pooled(const Stream *stream, const OrderPooled *what) {
+    if (!named_on() && !shares)
+        log_memory(self_id(), what->memory);
+    LOG_BY(log_lifetime, &(OrderLifetime){.stream = what->host ? NULL : &stream->id,
+                                          .name = what->name,
+                                          .where = "",
+                                          .address = what->memory.base,
+                                          .bytes = what->memory.bytes,
+                                          .frees = what->frees});
+    if (what->frees && !what->host)
+        LOG("record %llu %llu", NUMBER(what->memory.base | 1), NUMBER(stream->id));
+}
+
+/* False: it could not be written down. */
+static bool make_pooled(const OrderPooled *what) {
+    Stream *stream = what->host ? host_lane() : find(what->stream);
+    OrderCopy made = {.name = what->name, .writes = recording_area(what->memory.base, what->memory.bytes)};
+    if (!stream || !what->memory.bytes)
+        return true;
+    if (!what->host)
+        issue(stream);
+    if (!what->frees) {
+        freed_take(&freed, &program, what->memory.base, what->memory.bytes, &stream->lane->now, log_stream_wait,
+                   stream);
+        if (freed.full)
+            LOG("open %llu", NUMBER(stream->id));
+    }
+    bool good = write_copy(stream, &made, what->frees ? RECORDING_COPY_FREES : RECORDING_COPY_ALLOCATES);
+    copies_beside |= has_copies_beside(stream);
+    late |= lacks_dropped(&stream->lane->now);
+    if (what->frees || !named_on()) /* the program's own allocator says when it has memory */
+        log_pooled(stream, what);
+    lane_copy(stream->lane, copy_count++);
+    if (what->frees)
+        freed_keep(&freed, &program, what->memory.base, what->memory.bytes, &stream->lane->now);
+    if (what->host)
+        thread_waits(&program, host(), &stream->lane->now);
+    return good;
+}
+void order_pooled(const OrderPooled *what) {
+    bool good;
+    LOCKED(good = make_pooled(what));
+    say_copied(good);
 }
 
 /* ---- Launches ------------------------------------------------------------------------------------ */
@@ -630,7 +631,7 @@ static void describe(const Stream *stream, const OrderClock *begun, GpuOrder *or
     order->known = calloc(program.lane_count, sizeof *order->known);
     if (!order->known)
         return;
-    order->order = (RecordingOrder){.process = process,
+    order->order = (RecordingOrder){.process = process_number(),
                                     .device = (uint32_t)stream->device,
                                     .unit = device_unit(stream->device),
                                     .stream = stream->lane->index,
@@ -666,7 +667,6 @@ void order_recorded(const GpuOrder *order, uint64_t number) {
 
 static void launch(const OrderLaunch *made, GpuOrder *order) {
     Stream *stream = find(made->stream);
-    begin_process();
     if (!stream)
         return;
     lane_launch(&program, stream->lane, host(), made->dependent);

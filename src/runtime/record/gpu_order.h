@@ -122,10 +122,16 @@ void order_unknown(void);
 void order_timed(void);
 void order_shares(void);
 void order_event_shared(Handle event, const char *key);
-/* Memory that launches have used is free when what the stream has is over; and it is given to another one, which waits
- * for that. */
-void order_freed(DevicePointer memory, uint64_t bytes, OrderStream stream);
-void order_allocated(DevicePointer memory, uint64_t bytes, OrderStream stream);
+/* Memory of a pool is allocated in the order of a stream, which waits for those that have freed it before; or freed. */
+typedef struct OrderPooled {
+    OrderStream stream;
+    bool host, frees; /* host: freed by this thread, which waits for nothing */
+    RecordingMemory memory;
+    const char *name; /* of the entry point */
+} OrderPooled;
+void order_pooled(const OrderPooled *what);
+/* The driver gives the memory to this thread: whatever was freed there is over. */
+void order_given(DevicePointer memory, uint64_t bytes);
 /* Lines of the order log: where the stream stands in it, or NULL; by that thread. */
 typedef struct OrderPlace {
     uint64_t stream, context;

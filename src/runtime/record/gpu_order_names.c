@@ -5,6 +5,8 @@
 #include "runtime/record/gpu.h"
 
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { LEGACY = 1, EVENT_BUCKETS = 1024 };
 
@@ -74,13 +76,6 @@ void order_events_elsewhere(void) {
     __atomic_store_n(&any_elsewhere, true, __ATOMIC_RELAXED);
 }
 
-OrderClock *clock_copy(const OrderClock *clock) {
-    OrderClock *copy = malloc(sizeof *copy);
-    if (copy)
-        *copy = *clock;
-    return copy;
-}
-
 static GpuOrderEvent **event_seat(Handle handle) {
     GpuOrderEvent **at = &events[(uintptr_t)handle / 16 % EVENT_BUCKETS];
     while (*at && (*at)->handle != handle)
@@ -128,4 +123,16 @@ bool event_forget(Handle handle) {
     free(event->clock);
     free(event);
     return true;
+}
+
+static uint64_t make_process(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_REALTIME, &time);
+    return (uint64_t)time.tv_sec << 32 ^ (uint64_t)time.tv_nsec << 20 ^ (uint64_t)getpid();
+}
+
+uint64_t process_number(void) {
+    static uint64_t number;
+    number = number ? number : make_process();
+    return number;
 }

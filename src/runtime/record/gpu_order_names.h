@@ -14,8 +14,9 @@ void stream_find_context(OrderStream *name);
 void stream_find_own_context(OrderStream *name);
 /* Which GPU it is, for all processes; 0: the driver does not say. */
 uint32_t device_unit(int device);
+/* That no other process has, on any machine (RecordingOrder.process). */
+uint64_t process_number(void);
 
-OrderClock *clock_copy(const OrderClock *clock); /* for free(); NULL: there is no memory */
 /* It was recorded: where it has come, that is known. `open`: or something that was not seen. */
 void event_set(Handle handle, const OrderClock *clock, bool open);
 /* What is known where it has come; NULL: nothing, as it was never recorded. *elsewhere: another process may have

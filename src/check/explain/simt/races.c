@@ -537,7 +537,9 @@ Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race
                    .object = location_words(check, race->location, race->bytes),
                    .noun = effect_access_noun(race->side.access.kind),
                    .other = race->what,
-                   .other_noun = race->writes ? "write" : "read"};
+                   .other_noun = race->noun     ? race->noun
+                                 : race->writes ? "write"
+                                                : "read"};
     explain(check->verdict, finding, race->returned && !race->later ? CAUSE_UNORDERED_COPY : CAUSE_UNORDERED_STREAMS,
             &facts);
     finding->schedule = every_schedule;
