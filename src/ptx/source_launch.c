@@ -6,11 +6,13 @@
 
 #include <ctype.h>
 
-enum { DEEPEST = 16, MOST_LIST = 64 };
+enum { DEEPEST = 16, MOST_LIST = 64, MOST_NAMES = 4096 };
 
-/* The text of a source: as it is, and without comments and lines of the preprocessor. */
+/* The text of a source: as it is, and without comments and lines of the preprocessor. Constants can be made of others,
+ * each twice, so that they are looked for only so often. */
 typedef struct SourceText {
     Str whole, plain;
+    unsigned *names_left;
 } SourceText;
 
 typedef struct Reader {
@@ -104,6 +106,9 @@ static bool is_directive(Str text, const char *word) {
 /* `const int NAME = 3;` or `#define NAME 3`, and nothing else that could be meant. */
 static bool named_constant(const SourceText *text, Str name, unsigned depth, int64_t *value) {
     unsigned found = 0;
+    if (!*text->names_left)
+        return false;
+    --*text->names_left;
     for (Str rest = text->plain, next; (next = find_word(text->plain, name, rest.data)).data; rest = next) {
         Reader reader = {text, next, depth};
         if (!take(&reader, '=') || (reader.left.size && reader.left.data[0] == '='))
@@ -317,8 +322,10 @@ PtxSourceLaunch ptx_source_launch(PtxModule *module, uint32_t entry, const char 
     Str mangled = ptx_name(module, function->name);
     Source *source = ptx_kernel_source(module, function, root, &place);
     if (source && source->line_count) {
+        unsigned names_left = MOST_NAMES;
         SourceText text = {{source->data, source->size},
-                           ptx_plain_lines(source, 1, source->line_count, &module->arena)};
+                           ptx_plain_lines(source, 1, source->line_count, &module->arena),
+                           &names_left};
         bool cpp = name_last(mangled, &last);
         name_shown(mangled, &shown);
         const char *angle = cpp ? memchr(shown.data, '<', shown.size) : NULL;
