@@ -314,26 +314,29 @@ static void find_launches(const SourceText *text, Str name, Str arguments, PtxSo
     }
 }
 
-PtxSourceLaunch ptx_source_launch(PtxModule *module, uint32_t entry, const char *root) {
+PtxSourceLaunch ptx_launch_in(Source *source, Str mangled, Arena *arena) {
     PtxSourceLaunch launch = {.count = 0};
-    PtxPlace place;
+    unsigned names_left = MOST_NAMES;
     Text last = {0}, shown = {0};
-    const PtxFunction *function = &module->functions[entry];
-    Str mangled = ptx_name(module, function->name);
-    Source *source = ptx_kernel_source(module, function, root, &place);
-    if (source && source->line_count) {
-        unsigned names_left = MOST_NAMES;
-        SourceText text = {{source->data, source->size},
-                           ptx_plain_lines(source, 1, source->line_count, &module->arena),
-                           &names_left};
-        bool cpp = name_last(mangled, &last);
-        name_shown(mangled, &shown);
-        const char *angle = cpp ? memchr(shown.data, '<', shown.size) : NULL;
-        find_launches(&text, cpp ? (Str){last.data, last.size} : mangled,
-                      angle ? str_between(angle, shown.data + shown.size) : STR(""), &launch);
-    }
+    SourceText text = {
+        {source->data, source->size}, ptx_plain_lines(source, 1, source->line_count, arena), &names_left};
+    bool cpp = name_last(mangled, &last);
+    name_shown(mangled, &shown);
+    const char *angle = cpp ? memchr(shown.data, '<', shown.size) : NULL;
+    find_launches(&text, cpp ? (Str){last.data, last.size} : mangled,
+                  angle ? str_between(angle, shown.data + shown.size) : STR(""), &launch);
     text_free(&last);
     text_free(&shown);
+    return launch;
+}
+
+PtxSourceLaunch ptx_source_launch(PtxModule *module, uint32_t entry, const char *root) {
+    PtxPlace place;
+    const PtxFunction *function = &module->functions[entry];
+    Source *source = ptx_kernel_source(module, function, root, &place);
+    PtxSourceLaunch launch = {.count = 0};
+    if (source && source->line_count)
+        launch = ptx_launch_in(source, ptx_name(module, function->name), &module->arena);
     source_free(source);
     return launch;
 }

@@ -10,5 +10,7 @@
 Source *ptx_kernel_source(PtxModule *module, const PtxFunction *function, const char *root, PtxPlace *place);
 /* Lines from `first` to `last`, their comments and lines of the preprocessor made blank. */
 Str ptx_plain_lines(Source *source, uint32_t first, uint32_t last, Arena *arena);
+/* Of the kernel of that name, as ptx_source_launch has it; the source has lines. */
+PtxSourceLaunch ptx_launch_in(Source *source, Str mangled, Arena *arena);
 
 #endif
