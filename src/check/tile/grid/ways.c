@@ -8,7 +8,7 @@
 #include "machine/tile/launch/steering.h"
 #include "model/flow/forwarded.h"
 
-enum { MOST_PROGRAMS = 64, LARGEST_GRID = 1 << 11 };
+enum { MOST_PROGRAMS = 64, LARGEST_GRID = 1 << 14, NEIGHBORS = 2 };
 
 typedef struct Ways {
     Arena *arena;
@@ -61,6 +61,21 @@ static bool is_small(const int64_t grid[3]) {
            grid[0] * grid[1] <= LARGEST_GRID && grid[0] * grid[1] * grid[2] <= LARGEST_GRID;
 }
 
+/* Gives the program for which the value is in the range programs beyond it, if it is still so: what it does may meet what
+ * they do. */
+static void add_neighbors(Ways *ways, const Value *value, int64_t least, int64_t most) {
+    Setting *setting = solver_setting(ways->solver), solved = *setting;
+    int64_t number;
+    for (int axis = 0; axis < 3; axis++)
+        if (setting->grid[axis] != ways->base.grid[axis] && setting->program[axis] == setting->grid[axis] - 1)
+            setting->grid[axis] += NEIGHBORS;
+    solver_changed(ways->solver);
+    if (!is_small(setting->grid) || !solver_value(ways->solver, value, &number) || number < least || number > most) {
+        *setting = solved;
+        solver_changed(ways->solver);
+    }
+}
+
 /* That a value is in a range; false: it was not, and no launch that can be run was found at which it is. */
 static bool want(Ways *ways, const Op *op, const Value *value, int64_t least, int64_t most) {
     Setting *setting = solver_setting(ways->solver);
@@ -71,6 +86,7 @@ static bool want(Ways *ways, const Op *op, const Value *value, int64_t least, in
     bool solved = ways->count < ways->most && solve_value(ways->solver, op, value, least, most);
     if (!solved || !is_small(setting->grid))
         return false;
+    add_neighbors(ways, value, least, most);
     add_way(ways, setting);
     return true;
 }
@@ -95,32 +111,48 @@ static bool is_place(const Ways *ways, const Value *value) {
            solver_by_place(ways->solver, value);
 }
 
+/* The least number of its first operand from which an op is not to small numbers what it is to large ones; 0: none is
+ * known. */
+static int64_t otherwise_from(Module *module, const Op *op) {
+    int64_t number = 0;
+    if (op->operand_count == 2 && (!value_constant(op->operands[1], &number) || number < 1))
+        return 0;
+    switch (op_evaluator(op)) {
+    case EVALUATE_AND: /* a mask takes a remainder */
+        return remainder_by(op) ? remainder_by(op) : number & -number;
+    case EVALUATE_OR:
+        return number & -number;
+    case EVALUATE_SHIFT_RIGHT_SIGNED:
+    case EVALUATE_SHIFT_RIGHT_UNSIGNED:
+        return number < 62 ? INT64_C(1) << number : 0;
+    case EVALUATE_REMAINDER_SIGNED:
+    case EVALUATE_REMAINDER_UNSIGNED:
+    case EVALUATE_DIVIDE_SIGNED:
+    case EVALUATE_DIVIDE_UNSIGNED:
+    case EVALUATE_MINIMUM_UNSIGNED:
+        return number;
+    case EVALUATE_MINIMUM_SIGNED:
+        return number + 1;
+    case EVALUATE_WRAP: {
+        unsigned width = number_width(module, type_resolve(module, op->results[0].type));
+        return width < 62 ? INT64_C(1) << width : 0;
+    }
+    default:
+        return 0;
+    }
+}
+
 static void want_ways_of(Ways *ways, const Slice *slice, const Op *op) {
     Choice choice;
     bool chooses = chooses_whole(op) || (op_is_control(op, CONTROL_BRANCH) && op->region_count);
     const Value *condition = chooses && choice_of(&op->results[0], &choice)
                                  ? choice.condition
                                  : extended_condition(ways->program->module, slice, op);
-    int64_t number;
     if (condition && !solver_closed(ways->solver, condition))
         want_either(ways, op, condition);
-    switch (op_evaluator(op)) {
-    case EVALUATE_AND:
-        if (remainder_by(op) > 1 && is_place(ways, op->operands[0]))
-            (void)want(ways, op, op->operands[0], remainder_by(op), INT64_MAX);
-        return;
-    case EVALUATE_REMAINDER_SIGNED:
-    case EVALUATE_REMAINDER_UNSIGNED:
-    case EVALUATE_DIVIDE_SIGNED:
-    case EVALUATE_DIVIDE_UNSIGNED:
-    case EVALUATE_MINIMUM_SIGNED:
-    case EVALUATE_MINIMUM_UNSIGNED:
-        if (value_constant(op->operands[1], &number) && number > 1 && is_place(ways, op->operands[0]))
-            (void)want(ways, op, op->operands[0], number + (op_evaluator(op) == EVALUATE_MINIMUM_SIGNED), INT64_MAX);
-        return;
-    default:
-        return;
-    }
+    int64_t number = otherwise_from(ways->program->module, op);
+    if (number > 1 && is_place(ways, op->operands[0]))
+        (void)want(ways, op, op->operands[0], number, INT64_MAX);
 }
 
 size_t global_ways(Arena *arena, const Program *program, const Launch *run, const Launch *given, GlobalWay *items,
