@@ -101,7 +101,7 @@ static void add_families(Html *html, const Verdict *verdict) {
                                               {"race", "race"},
                                               {"coverage", "missing order"},
                                               {"barrier", "misused barrier"},
-                                              {"program", "operation without order"}};
+                                              {"program", "unordered operation"}};
     const char *before = "";
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         size_t count = verdict_faults(verdict, families[i][0]);
