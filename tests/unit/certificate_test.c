@@ -147,7 +147,39 @@ static void faults_are_refused(void **state) {
 
 /* ---- Other kernels -------------------------------------------------------------------------------- */
 
-/* The kernel with one part exchanged, against the certificate of the kernel. */
+/* The kernel with one part exchanged, against the certificate of the kernel. At most one of them cannot be read. */
+static void refuse_others(const char *kernel, const char *const (*changes)[2], size_t count) {
+    Kernels first;
+    Text certificate = {0};
+    Arena arena;
+    arena_init(&arena, (size_t)1 << 29);
+    arena.exhausted = &out_of_memory;
+    if (setjmp(out_of_memory))
+        fail_msg("out of memory");
+    assert_true(read_kernels(&first, source_copy("kernel.ttgir", kernel, strlen(kernel))));
+    assert_true(certify(&first, first.all[0], &certificate));
+    const Str text = {certificate.data, certificate.size};
+    expect_good(&first, first.all[0], text, &arena);
+    size_t read = 0;
+    for (size_t i = 0; i < count; i++) {
+        Kernels other;
+        Text changed = {0};
+        const char *at = strstr(kernel, changes[i][0]);
+        assert_non_null(at);
+        corrupt_replace(str_of(kernel), (Str){at, strlen(changes[i][0])}, str_of(changes[i][1]), &changed);
+        bool good = read_kernels(&other, source_copy("other.ttgir", changed.data, changed.size));
+        read += good;
+        if (good && check(&other, other.all[0], text, &arena).answer == CERTIFICATE_HOLDS)
+            fail_msg("%s for %s", changes[i][1], changes[i][0]);
+        text_free(&changed);
+        free_kernels(&other);
+    }
+    assert_true(read + 1 >= count);
+    text_free(&certificate);
+    arena_free(&arena);
+    free_kernels(&first);
+}
+
 static void other_kernels_are_refused(void **state) {
     static const char *const changes[][2] = {{"constant 128 : i32", "constant 64 : i32"},
                                              {"constant 128 : i32", "constant 129 : i32"},
@@ -169,36 +201,68 @@ static void other_kernels_are_refused(void **state) {
                                              {"%n: i32, %s: i32", "%s: i32, %n: i32"},
                                              {"start = 0", "start = 1"},
                                              {"end = 128 : i32, start = 0", "end = 129 : i32, start = 1"}};
-    Kernels first;
-    Text certificate = {0};
-    Arena arena;
     (void)state;
-    arena_init(&arena, (size_t)1 << 29);
-    arena.exhausted = &out_of_memory;
-    if (setjmp(out_of_memory))
-        fail_msg("out of memory");
-    assert_true(read_kernels(&first, source_copy("kernel.ttgir", KERNEL, strlen(KERNEL))));
-    assert_true(certify(&first, first.all[0], &certificate));
-    const Str text = {certificate.data, certificate.size};
-    expect_good(&first, first.all[0], text, &arena);
-    unsigned read = 0;
-    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
-        Kernels other;
-        Text changed = {0};
-        const char *at = strstr(KERNEL, changes[i][0]);
-        assert_non_null(at);
-        corrupt_replace(str_of(KERNEL), (Str){at, strlen(changes[i][0])}, str_of(changes[i][1]), &changed);
-        bool good = read_kernels(&other, source_copy("other.ttgir", changed.data, changed.size));
-        read += good;
-        if (good && check(&other, other.all[0], text, &arena).answer == CERTIFICATE_HOLDS)
-            fail_msg("%s for %s", changes[i][1], changes[i][0]);
-        text_free(&changed);
-        free_kernels(&other);
-    }
-    assert_true(read + 1 >= sizeof changes / sizeof *changes); /* one tensor gets another size */
-    text_free(&certificate);
-    arena_free(&arena);
-    free_kernels(&first);
+    refuse_others(KERNEL, changes, sizeof changes / sizeof *changes); /* one tensor gets another size */
+}
+
+#define TENSOR  "tensor<128xf32, #blocked>"
+#define MEMORY  "!ttg.memdesc<128xf32, #shared, #smem, mutable>"
+#define RING    "!ttg.memdesc<2x128xf32, #slots, #smem, mutable>"
+#define STORE_H "    ttg.local_store %v, %h : " TENSOR " -> " MEMORY "\n"
+#define LOAD_H  "    %i = ttg.local_load %h : " MEMORY " -> " TENSOR "\n"
+/* Every program stores the same, through shared memory. */
+static const char alike[] =
+    "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"
+    "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"
+    "#slots = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"
+    "#smem = #ttg.shared_memory\n"
+    "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 1 : i32, ttg.target = \"cuda:90\", "
+    "\"ttg.threads-per-warp\" = 32 : i32} {\n"
+    "  tt.func public @kernel(%p: !tt.ptr<f32>, %q: !tt.ptr<f32>, %n: i32) {\n"
+    "    %x = tt.get_num_programs x : i32\n    %y = tt.get_program_id y : i32\n"
+    "    %c0 = arith.constant 0 : i32\n    %c1 = arith.constant 1 : i32\n"
+    "    %v = arith.constant dense<1.0> : " TENSOR "\n"
+    "    %own = arith.sitofp %y : i32 to f32\n    %u = tt.splat %own : f32 -> " TENSOR "\n"
+    "    %f = arith.sitofp %n : i32 to f32\n    %w = tt.splat %f : f32 -> " TENSOR "\n"
+    "    %less = arith.cmpi slt, %n, %x : i32\n    %mask = tt.splat %less : i1 -> tensor<128xi1, #blocked>\n"
+    "    %lane = tt.make_range {end = 128 : i32, start = 0 : i32} : tensor<128xi32, #blocked>\n"
+    "    %ps = tt.splat %p : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #blocked>\n"
+    "    %pe = tt.addptr %ps, %lane : tensor<128x!tt.ptr<f32>, #blocked>, tensor<128xi32, #blocked>\n"
+    "    %qs = tt.splat %q : !tt.ptr<f32> -> tensor<128x!tt.ptr<f32>, #blocked>\n"
+    "    %d = tt.load %qs, %mask, %v : tensor<128x!tt.ptr<f32>, #blocked>\n"
+    "    %m = ttg.local_alloc %w : (" TENSOR ") -> " MEMORY "\n"
+    "    %h = ttg.local_alloc : () -> " MEMORY "\n"
+    "    %ring = ttg.local_alloc : () -> " RING "\n"
+    "    %a = ttg.memdesc_index %ring[%c0] : " RING " -> " MEMORY "\n"
+    "    %b = ttg.memdesc_index %ring[%c1] : " RING " -> " MEMORY "\n"
+    "    ttg.local_store %v, %a : " TENSOR " -> " MEMORY "\n"
+    "    ttg.local_store %d, %b : " TENSOR " -> " MEMORY "\n" STORE_H LOAD_H
+    "    scf.if %less {\n      ttg.local_store %w, %a : " TENSOR " -> " MEMORY "\n    }\n"
+    "    %j = ttg.local_load %m : " MEMORY " -> " TENSOR "\n"
+    "    %k = ttg.local_load %a : " MEMORY " -> " TENSOR "\n"
+    "    %l = ttg.local_load %b : " MEMORY " -> " TENSOR "\n"
+    "    %ij = arith.addf %i, %j : " TENSOR "\n    %ijk = arith.addf %ij, %k : " TENSOR "\n"
+    "    %sum = arith.addf %ijk, %l : " TENSOR "\n"
+    "    tt.store %pe, %sum : tensor<128x!tt.ptr<f32>, #blocked>\n    tt.return\n  }\n}\n";
+
+static void kernels_with_other_data_are_refused(void **state) {
+    static const char *const changes[][2] = {
+        {"get_num_programs x", "get_program_id x"},   /* a branch, and a mask, by which program it is */
+        {"cmpi slt, %n, %x", "cmpi slt, %n, %y"},     /* the same */
+        {"sitofp %n", "sitofp %y"},                   /* its number in a buffer */
+        {"local_store %v, %a", "local_store %u, %a"}, /* the same */
+        {"local_store %w, %a", "local_store %u, %a"}, /* the same in a branch */
+        {"store %pe, %sum", "store %pe, %u"},         /* its number itself */
+        {"addf %ijk, %l", "addf %ijk, %u"},           /* in a sum */
+        {"%qs, %mask, %v", "%qs, %mask"},             /* elements that are not there */
+        {"local_store %v, %a", "local_store %v, %b"}, /* a slot that a branch alone fills */
+        {"local_store %d, %b", "local_store %d, %a"}, /* ... that nothing does */
+        {"local_store %v, %h", "local_store %v, %m"}, /* a buffer that nothing does */
+        {"local_alloc %w : (" TENSOR ")", "local_alloc : ()"},
+        {STORE_H LOAD_H, LOAD_H STORE_H}, /* too late */
+    };
+    (void)state;
+    refuse_others(alike, changes, sizeof changes / sizeof *changes);
 }
 
 /* ---- Wrong proofs --------------------------------------------------------------------------------- */
@@ -305,9 +369,9 @@ static void bad_texts_are_explained(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(certificates_hold), cmocka_unit_test(faults_are_refused),
-                                       cmocka_unit_test(other_kernels_are_refused),
-                                       cmocka_unit_test(wrong_proofs_are_withdrawn),
-                                       cmocka_unit_test(bad_texts_are_explained)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(certificates_hold),          cmocka_unit_test(faults_are_refused),
+        cmocka_unit_test(other_kernels_are_refused),  cmocka_unit_test(kernels_with_other_data_are_refused),
+        cmocka_unit_test(wrong_proofs_are_withdrawn), cmocka_unit_test(bad_texts_are_explained)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,7 @@ static void describe(const Proof *proof, char *room, size_t size) {
     "#blocked = #ttg.blocked<{sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"       \
     "#other = #ttg.blocked<{sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [1], order = [0]}>\n"         \
     "#shared = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}>\n"                          \
+    "#slots = #ttg.swizzled_shared<{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}>\n"                        \
     "#smem = #ttg.shared_memory\n"                                                                                  \
     "module attributes {\"ttg.num-ctas\" = 1 : i32, \"ttg.num-warps\" = 1 : i32, ttg.target = \"cuda:90\", "        \
     "\"ttg.threads-per-warp\" = 32 : i32} {\n"                                                                      \
@@ -130,6 +131,30 @@ static void describe(const Proof *proof, char *room, size_t size) {
     "    %e = \"tt.reduce\"(%lane) <{axis = 0 : i32}> ({\n    ^bb0(%c: i32, %d: i32):\n"                        \
     "      %sum = arith.addi %c, " with " : i32\n      tt.reduce.return %sum : i32\n    }) : (tensor<128xi32, " \
     "#blocked>) -> i32\n"
+#define ASSEMBLY(text)                                                                                                 \
+    "    %e = tt.elementwise_inline_asm \"" text "\" {constraints = \"=r,r\", packed_element = 1 : i32, pure = true} " \
+    "%n : i32 -> i32\n"
+#define LIBRARY(path, symbol)                                                                                    \
+    "    %e = tt.extern_elementwise %n {libname = \"\", libpath = \"" path "\", pure = true, symbol = \"" symbol \
+    "\"} : (i32) -> i32\n"
+/* %w: the number in each element */
+#define FLOATS(number)                                 \
+    "    %g = arith.sitofp %" number " : i32 to f32\n" \
+    "    %w = tt.splat %g : f32 -> tensor<128xf32, #blocked>\n"
+#define TYPE_OF_BUFFER "!ttg.memdesc<128xf32, #shared, #smem, mutable>"
+/* %h: shared memory, with what is in it at first */
+#define BUFFER(value) "    %h = ttg.local_alloc " value " : (tensor<128xf32, #blocked>) -> " TYPE_OF_BUFFER "\n"
+#define EMPTY         "    %h = ttg.local_alloc : () -> " TYPE_OF_BUFFER "\n"
+#define FILLED(value, buffer) \
+    "    ttg.local_store " value ", " buffer " : tensor<128xf32, #blocked> -> " TYPE_OF_BUFFER "\n"
+/* What is in it is stored, to one place of all programs. */
+#define LOADED(buffer)                                     \
+    "    %l = ttg.local_load " buffer " : " TYPE_OF_BUFFER \
+    " -> tensor<128xf32, #blocked>\n" TILE("a", "m") "    tt.store %ap, %l : " TYPE_OF_POINTERS "\n"
+#define SLOTS "    %ring = ttg.local_alloc : () -> !ttg.memdesc<2x128xf32, #slots, #smem, mutable>\n"
+#define SLOT(name, number)                             \
+    "    %" name " = ttg.memdesc_index %ring[%" number \
+    "] : !ttg.memdesc<2x128xf32, #slots, #smem, mutable> -> " TYPE_OF_BUFFER "\n"
 #define ONE_GRID "grid.x == 1; grid.y == 1; grid.z == 1"
 
 static const struct {
@@ -174,11 +199,15 @@ static const struct {
     {"what is read where data says",
      HEAD "    %d = tt.load %i : !tt.ptr<i32>\n    %id = tt.addptr %i, %d : !tt.ptr<i32>, i32\n"
           "    %e = tt.load %id : !tt.ptr<i32>\n" ALIKE("%e") TAIL,
-     ONE_GRID},
+     ""},
     {"a mask, and what is there without it", HEAD MASKED_LOAD(", %c8") ALIKE("%e") TAIL, ""},
     {"a mask, and nothing is there without it", HEAD MASKED_LOAD("") ALIKE("%e") TAIL, ONE_GRID},
     {"what a loop carries",
      HEAD "    %e = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %c0) -> (i32) : i32 {\n"
+          "      %d = arith.addi %sum, %m : i32\n      scf.yield %d : i32\n    }\n" ALIKE("%e") TAIL,
+     ""},
+    {"what a loop carries, as often as a number of the program says",
+     HEAD "    %e = scf.for %k = %c0 to %x step %c1 iter_args(%sum = %c0) -> (i32) : i32 {\n"
           "      %d = arith.addi %sum, %m : i32\n      scf.yield %d : i32\n    }\n" ALIKE("%e") TAIL,
      ONE_GRID},
     {"turns of a loop to one place", HEAD "    scf.for %k = %c0 to %n step %c1 : i32 {\n" ALIKE("%k") "    }\n" TAIL,
@@ -201,21 +230,79 @@ static const struct {
      "    %e = tt.elementwise_inline_asm \"mov.u32 $0, %ctaid.x;\" {constraints = \"=r\", packed_element = 1 : i32, "
      "pure = true} -> i32\n" ALIKE("%e") TAIL,
      ONE_GRID},
-    {"what a library gives",
-     HEAD "    %e = tt.extern_elementwise %n {libname = \"\", libpath = \"\", pure = true, symbol = \"__nv_abs\"} : "
-          "(i32) -> "
-          "i32\n" ALIKE("%e") TAIL,
+    {"what assembly makes of an argument", HEAD ASSEMBLY("add.s32 $0, $1, 1;") ALIKE("%e") TAIL, ""},
+    {"what assembly makes of an argument and the time", HEAD ASSEMBLY("add.s32 $0, $1, %clock;") ALIKE("%e") TAIL,
      ONE_GRID},
+    {"what the compiler's library gives", HEAD LIBRARY("", "__nv_abs") ALIKE("%e") TAIL, ""},
+    {"what another library gives", HEAD LIBRARY("/mine.bc", "__nv_abs") ALIKE("%e") TAIL, ONE_GRID},
+    {"what another function of a library gives", HEAD LIBRARY("", "which_program") ALIKE("%e") TAIL, ONE_GRID},
     {"two numbers to one place, the same of all programs",
      HEAD STORED_FLOAT("%f") "    %g = arith.addf %f, %f : f32\n" STORED_FLOAT("%g") TAIL,
      "open: two threads of a program may come to the same element"},
     {"a sum of elements", HEAD SUM("%d") ALIKE("%e") TAIL, ""},
     {"a sum of elements and the program's number", HEAD SUM("%x") ALIKE("%e") TAIL, ONE_GRID},
-    {"shared memory",
-     HEAD "    %h = ttg.local_alloc %v : (tensor<128xf32, #blocked>) -> !ttg.memdesc<128xf32, #shared, #smem>\n"
-          "    %w = ttg.local_load %h : !ttg.memdesc<128xf32, #shared, #smem> -> tensor<128xf32, #blocked>\n" TILE(
-              "a", "m") "    tt.store %ap, %w : " TYPE_OF_POINTERS "\n" TAIL,
+    {"shared memory", HEAD BUFFER("%v") LOADED("%h") TAIL, ""},
+    {"shared memory that the program's number fills", HEAD FLOATS("x") BUFFER("%w") LOADED("%h") TAIL, ONE_GRID},
+    {"shared memory that is filled later", HEAD EMPTY FILLED("%v", "%h") LOADED("%h") TAIL, ""},
+    {"shared memory that nothing fills", HEAD EMPTY LOADED("%h") TAIL, ONE_GRID},
+    {"shared memory that is filled too late", HEAD EMPTY LOADED("%h") FILLED("%v", "%h") TAIL, ONE_GRID},
+    {"shared memory that an argument fills, or nothing",
+     HEAD EMPTY
+     "    %less = arith.cmpi slt, %m, %n : i32\n    scf.if %less {\n" FILLED("%v", "%h") "    }\n" LOADED("%h") TAIL,
      ONE_GRID},
+    {"shared memory that an argument fills again",
+     HEAD BUFFER("%v") FLOATS("n") "    %less = arith.cmpi slt, %m, %n : i32\n    scf.if %less {\n" FILLED(
+         "%w", "%h") "    }\n" LOADED("%h") TAIL,
+     ""},
+    {"shared memory that the program's number fills again",
+     HEAD BUFFER("%v") FLOATS("n") "    %first = arith.cmpi eq, %x, %c0 : i32\n    scf.if %first {\n" FILLED(
+         "%w", "%h") "    }\n" LOADED("%h") TAIL,
+     ONE_GRID},
+    {"shared memory that a loop of no turns fills",
+     HEAD EMPTY "    scf.for %k = %c0 to %n step %c1 : i32 {\n" FILLED("%v", "%h") "    }\n" LOADED("%h") TAIL,
+     ONE_GRID},
+    {"shared memory that a loop of as many turns as the program's number fills",
+     HEAD BUFFER("%v")
+         FLOATS("n") "    scf.for %k = %c0 to %x step %c1 : i32 {\n" FILLED("%w", "%h") "    }\n" LOADED("%h") TAIL,
+     ONE_GRID},
+    {"a slot that is filled", HEAD SLOTS SLOT("k", "c0") FILLED("%v", "%k") LOADED("%k") TAIL, ""},
+    {"another slot than is filled", HEAD SLOTS SLOT("k", "c0") SLOT("j", "c1") FILLED("%v", "%k") LOADED("%j") TAIL,
+     ONE_GRID},
+    {"a slot that an argument says", HEAD SLOTS SLOT("k", "c0") SLOT("j", "m") FILLED("%v", "%k") LOADED("%j") TAIL,
+     "open: unknown"},
+    {"what is in shared memory at the program's number",
+     HEAD "    %r = tt.splat %x : i32 -> tensor<128xi32, #blocked>\n" BUFFER(
+         "%v") "    %w2 = ttg.local_gather %h[%r] {axis = 0 : i32} : !ttg.memdesc<128xf32, #shared, #smem, mutable>, "
+               "tensor<128xi32, #blocked> -> tensor<128xf32, #blocked>\n" TILE(
+                   "a", "m") "    tt.store %ap, %w2 : " TYPE_OF_POINTERS "\n" TAIL,
+     ONE_GRID},
+    {"shared memory, and a masked load without a number fills it",
+     HEAD "    %less = arith.cmpi slt, %m, %n : i32\n    %mask = tt.splat %less : i1 -> tensor<128xi1, #blocked>\n"
+          "    %d = tt.load %qq, %mask : " TYPE_OF_POINTERS "\n" BUFFER("%d") LOADED("%h") TAIL,
+     ONE_GRID},
+    {"shared memory, and a masked load with a number fills it",
+     HEAD "    %less = arith.cmpi slt, %m, %n : i32\n    %mask = tt.splat %less : i1 -> tensor<128xi1, #blocked>\n"
+          "    %d = tt.load %qq, %mask, %v : " TYPE_OF_POINTERS "\n" BUFFER("%d") LOADED("%h") TAIL,
+     ""},
+    {"shared memory, and a load at the program's number fills it",
+     HEAD "    %qx = tt.splat %x : i32 -> tensor<128xi32, #blocked>\n"
+          "    %qp = tt.addptr %qq, %qx : " TYPE_OF_POINTERS ", tensor<128xi32, #blocked>\n"
+          "    %d = tt.load %qp : " TYPE_OF_POINTERS "\n" BUFFER("%d") LOADED("%h") TAIL,
+     ONE_GRID},
+    {"shared memory, beside a store of the program's number",
+     HEAD "    %own = tt.addptr %i, %x : !tt.ptr<i32>, i32\n    tt.store %own, %x : !tt.ptr<i32>\n" BUFFER("%v")
+         LOADED("%h") TAIL,
+     "grid.y == 1; grid.z == 1"},
+    {"shared memory, beside a load of what is stored",
+     HEAD "    %own = tt.addptr %i, %x : !tt.ptr<i32>, i32\n    tt.store %own, %x : !tt.ptr<i32>\n"
+          "    %e = tt.load %own : !tt.ptr<i32>\n" BUFFER("%v") LOADED("%h") TAIL,
+     "open: two threads of a program may come to the same element"},
+    {"shared memory, beside an atomic",
+     HEAD "    %e = tt.atomic_rmw add, relaxed, gpu, %i, %c1 : (!tt.ptr<i32>, i32) -> i32\n" BUFFER("%v") LOADED("%h")
+         TAIL,
+     ONE_GRID},
+    {"shared memory, stored in turns of a loop",
+     HEAD BUFFER("%v") "    scf.for %k = %c0 to %n step %c1 : i32 {\n" LOADED("%h") "    }\n" TAIL, ONE_GRID},
     {"two elements of a tile to one place",
      HEAD "    %half = arith.constant dense<2> : tensor<128xi32, #blocked>\n"
           "    %d = arith.divsi %lane, %half : tensor<128xi32, #blocked>\n"

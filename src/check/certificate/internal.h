@@ -95,4 +95,8 @@ void find_touches(CertificateChecker *checker);
 /* NULL: each element that is written gets the same in every program; else why not. */
 const char *write_differs(CertificateChecker *checker, const GlobalTouch *touch);
 
+/* ---- twins.c ---- */
+/* NULL: the op writes the same in each program, and all read no global memory but what none writes; else why not. */
+const char *programs_differ(CertificateChecker *checker, const Op *write);
+
 #endif

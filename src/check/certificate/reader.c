@@ -49,7 +49,8 @@ static int64_t integer(CertificateText *reading) {
     while (reading->at < reading->end &&
            ((*reading->at >= '0' && *reading->at <= '9') || (*reading->at == '-' && reading->at == from)))
         reading->at++;
-    if (!str_to_int(str_between(from, reading->at), &value))
+    bool padded = reading->at - from > 1 && *from == '0'; /* there is one way to write it */
+    if (padded || !str_to_int(str_between(from, reading->at), &value))
         fail(reading, "a whole number is expected");
     return value;
 }

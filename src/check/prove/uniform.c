@@ -9,6 +9,7 @@
 
 #include "ir/op.h"
 #include "model/flow/forwarded.h"
+#include "model/memory/alike.h"
 
 static Control control_of(const Op *op) {
     return op->row ? op->row->control.kind : CONTROL_UNKNOWN;
@@ -87,9 +88,23 @@ static bool look_at(Prover *prover, const Value *value, ValueWalk *walk) {
 
 enum { MOST_UNIFORM = 256 }; /* values that a write is made of: a run follows as many */
 
+/* Whether each program reads no global memory but what none writes, and writes the same with this access. */
+static bool is_alike(Prover *prover, const ProofAccess *write) {
+    const Proof *proof = prover->proof;
+    for (uint32_t i = 0; i < proof->access_count; i++) {
+        const ProofAccess *access = &proof->accesses[i];
+        if (access->root < 0 || (uint32_t)access->root >= proof->name_count ||
+            (!access->writes && proof->writes[access->root]))
+            return false;
+    }
+    return op_is_alike(prover->module, prover->function, write->op);
+}
+
 bool access_is_uniform(Prover *prover, const ProofAccess *access) {
     const Proof *proof = prover->proof;
     ValueWalk walk = {.seen = {.arena = prover->arena}};
+    if (access->effect.verb == EFFECT_WRITE && is_alike(prover, access))
+        return true;
     bool uniform = access->effect.verb == EFFECT_WRITE && !access->async && !access->effect.on_descriptor;
     for (uint32_t i = 0; i < proof->access_count; i++) /* programs that talk to each other mean some order */
         uniform &= proof->accesses[i].effect.verb != EFFECT_UPDATE &&

@@ -4,6 +4,7 @@
 
 #include "model/effect/inline_ptx.h"
 #include "model/flow/forwarded.h"
+#include "model/memory/alike.h"
 
 enum { MOST_FOLLOWED = 256 }; /* values that one is made of */
 
@@ -170,6 +171,7 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     Transfer transfer;
     bool moves = data_moves(effect);
     compiled->strong = effect->order != ORDER_WEAK;
+    compiled->alike = effect->verb == EFFECT_WRITE && op_is_alike(compiler->module, program->function, op);
     if (moves)
         transfer = transfer_of(compiler, effect);
     if (moves && transfer.polls && type_resolve(compiler->module, transfer.type)->kind == TYPE_TENSOR)

@@ -240,6 +240,7 @@ TurnEnd turn_begin(Grid *grid, uint32_t launch, uint64_t index, StepResult *resu
     machine->symmetry = grid->options.symmetry;
     machine->havoc_choice = grid->options.havoc_choice;
     machine->ran = grid->options.ran;
+    machine->number = launch;
     machine->serial = identity_mix(launch + 1, index + 1) | 1;
     machine->awaits_launches = turn_awaits(grid, launch);
     GridRecord *record = grid_record(grid, launch, index, true);

@@ -54,6 +54,11 @@ static TransferLane lane_of(const Word *words, uint32_t reg, const Tensor *shape
     return lane;
 }
 
+/* Of data that is not known, and the same in each program of the launch. */
+static uint64_t alike_identity(const Machine *machine, const CompiledEffect *effect) {
+    return identity_mix(0xa11ce + (uint64_t)machine->number, (uint64_t)(effect - machine->program->effects));
+}
+
 static bool lane_moves(const TransferLane *lane) {
     return lane->data || lane->even;
 }
@@ -98,6 +103,8 @@ static bool walk_start(TransferWalk *walk, const Machine *machine, uint32_t agen
         if (lane_moves(&walk->lanes[i]))
             walk->moving[walk->moving_count++] = i;
     }
+    if (effect->alike && !how->followed)
+        walk->lanes[LANE_VALUE].identity = alike_identity(machine, effect);
     if (!effect->effect.mask)
         walk->lanes[LANE_MASK] = (TransferLane){.known = true, .scalar = 1, .one = true};
     if (effect->offsets != NO_REGISTER) {
@@ -220,10 +227,10 @@ static void load_element(Machine *machine, const TransferWalk *walk, TransferFou
     found_add(found, walk, word);
 }
 
-static void store_element(Machine *machine, const TransferWalk *walk) {
+static void store_element(Machine *machine, const TransferWalk *walk, bool alike) {
     int touched = is_touched(walk);
     Word word = lane_word(walk, LANE_VALUE);
-    if (touched < 0)
+    if (touched < 0 && !alike)
         word = word_unknown(identity_mix(machine->serial, walk->done));
     if (touched)
         global_write(machine->memory, address_of(walk), walk->how->width, word);
@@ -300,8 +307,9 @@ static void write_unknown(Machine *machine, const Event *event) {
     const char *reason;
     if (!access_ranges(machine, event, machine->arena, &bytes, &reason))
         return;
-    uint64_t identity =
-        identity_mix(identity_mix(machine->serial, event->agent), identity_mix(event->pc, machine->used));
+    uint64_t identity = event->effect->alike ? alike_identity(machine, event->effect)
+                                             : identity_mix(identity_mix(machine->serial, event->agent),
+                                                            identity_mix(event->pc, machine->used));
     for (uint32_t i = 0; i < bytes.count; i++) {
         global_write_unknown(machine->memory, bytes.runs[i].begin, bytes.runs[i].end, identity_mix(identity, i));
         machine->used += (uint64_t)(bytes.runs[i].end - bytes.runs[i].begin) / BYTES_PER_STEP;
@@ -456,7 +464,7 @@ void transfer_perform(Machine *machine, const Event *event) {
             if (verb == EFFECT_READ)
                 load_element(machine, &walk, &found);
             else if (verb == EFFECT_WRITE)
-                store_element(machine, &walk);
+                store_element(machine, &walk, effect->alike);
             else
                 update_element(machine, &walk, op, &found);
             walk_on(&walk);
@@ -498,10 +506,29 @@ bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffec
     return false;
 }
 
-bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEffect *effect) {
+/* Whether another program has written all bytes of the access as this one is about to (write_unknown). */
+static bool is_written_alike(Machine *machine, const Event *event) {
+    Bytes bytes;
+    const char *reason;
+    if (!access_ranges(machine, event, machine->arena, &bytes, &reason))
+        return false;
+    uint64_t identity = alike_identity(machine, event->effect);
+    for (uint32_t i = 0; i < bytes.count; i++)
+        if (address_is_scratch(bytes.runs[i].begin) ||
+            !global_holds(machine->memory, bytes.runs[i].begin, bytes.runs[i].end, identity_mix(identity, i)))
+            return false;
+    return true;
+}
+
+bool transfer_is_silent(Machine *machine, const Event *event) {
+    const CompiledEffect *effect = event->effect;
     TransferWalk walk;
-    if (effect->effect.verb != EFFECT_WRITE || effect->transfer == NO_TRANSFER ||
-        !machine->program->transfers[effect->transfer].followed || !walk_start(&walk, machine, agent, effect))
+    if (effect->effect.verb != EFFECT_WRITE)
+        return false;
+    bool known = effect->transfer != NO_TRANSFER && walk_start(&walk, machine, event->agent, effect);
+    if (effect->alike && (!known || is_vague(&walk)))
+        return is_written_alike(machine, event);
+    if (!known || !(walk.how->followed || effect->alike))
         return false;
     if (walk.rank && cluster_is_split(machine)) /* each CTA writes the parts of all, here */
         return false;
@@ -513,7 +540,7 @@ bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEf
             return false;
         Word word = lane_word(&walk, LANE_VALUE),
              found = global_read(machine->memory, address_of(&walk), walk.how->width);
-        if (touched < 0 || word.kind != found.kind || word.bits != found.bits)
+        if ((touched < 0 && !effect->alike) || word.kind != found.kind || word.bits != found.bits)
             return false;
     }
     return true;

@@ -458,7 +458,7 @@ static void forget_cell(Machine *machine, Word view) {
 static StepResult access_memory(Machine *machine, Event event) {
     event.op = machine->program->ops[event.pc];
     event.stored = transfer_stores(machine, event.agent, event.effect);
-    event.silent = transfer_is_silent(machine, event.agent, event.effect);
+    event.silent = transfer_is_silent(machine, &event);
     machine_emit(machine, &event);
     transfer_perform(machine, &event);
     return STEP_DONE;

@@ -500,6 +500,20 @@ void global_write_unknown(GlobalMemory *memory, int64_t begin, int64_t end, uint
     }
 }
 
+bool global_holds(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity) {
+    while (begin < end) {
+        int64_t size = WIDEST;
+        while (begin % size || size > end - begin)
+            size /= 2;
+        Word found = global_read(memory, begin, 8 * (unsigned)size);
+        uint64_t number = (uint64_t)(size == WIDEST ? begin / WIDEST : begin);
+        if (!word_is(found, WORD_UNKNOWN) || (uint64_t)found.bits != identity_mix(identity, number))
+            return false;
+        begin += size;
+    }
+    return true;
+}
+
 /* ---- What was written --------------------------------------------------------------------------- */
 
 static int64_t next_page(int64_t address, uint64_t pages) {

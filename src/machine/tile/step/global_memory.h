@@ -64,6 +64,8 @@ void global_write_row(GlobalMemory *memory, int64_t address, unsigned width, uin
                       uint64_t first);
 /* The bytes begin .. end - 1 are written with data that nothing follows. */
 void global_write_unknown(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity);
+/* Whether that was the last that was done to all of them. */
+bool global_holds(GlobalMemory *memory, int64_t begin, int64_t end, uint64_t identity);
 /* The first byte of begin .. end - 1 that nothing has written (and the end of that run); false: there is none. */
 bool global_unwritten(const GlobalMemory *memory, int64_t begin, int64_t end, int64_t *from, int64_t *to);
 /* Counts the bytes as written and leaves what is known of them. Writing does it, too. */

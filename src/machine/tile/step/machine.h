@@ -313,6 +313,7 @@ typedef struct Machine {
     /* Where global memory is kept; else NULL and 0. */
     GlobalMemory *memory;
     int64_t *bases;   /* the addresses of the parameters */
+    uint32_t number;  /* of the launch among all of a run */
     uint64_t serial;  /* of the cluster among all of a run: what is in its own memory belongs to no other cluster */
     uint64_t changes; /* steps that other agents of the cluster could notice, but for those to global memory */
     /* Takes a cluster that has not begun out of the grid: its index; -1: it gets none. NULL: there never is one. */

@@ -109,7 +109,7 @@ int64_t memory_bytes_delivered(const Machine *machine, const CompiledEffect *eff
 /* ---- transfer.c ---- */
 /* Whether an update will store anything, as memory is now; of other accesses, whether they write. */
 /* Whether a write leaves everything as it is. Told only of what is surely known: that it is not said means nothing. */
-bool transfer_is_silent(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
+bool transfer_is_silent(Machine *machine, const Event *event);
 bool transfer_stores(const Machine *machine, uint32_t agent, const CompiledEffect *effect);
 /* Carries out the access that `event` told: global memory and the register of its result change. */
 void transfer_perform(Machine *machine, const Event *event);
