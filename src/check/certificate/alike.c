@@ -88,7 +88,7 @@ static bool is_made_once(const CertificateChecker *checker, const Op *op) {
 }
 
 const char *write_differs(CertificateChecker *checker, const GlobalTouch *touch) {
-    if (touch->effect.verb == EFFECT_WRITE && is_made_once(checker, touch->op) && !programs_differ(checker, touch->op))
+    if (touch->effect.verb == EFFECT_WRITE && !touch->async && is_made_once(checker, touch->op) && !programs_differ(checker, touch->op))
         return NULL;
     Alike alike = {.checker = checker, .walk = {.seen = {.arena = checker->arena}}};
     if (touch->effect.verb != EFFECT_WRITE || touch->async || touch->effect.on_descriptor)

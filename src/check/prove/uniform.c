@@ -4,7 +4,8 @@
  * A value is uniform if it is made of constants, arguments, the size of the grid and memory that the kernel does not
  * write, at places that do not depend on data, by ops whose results follow from their operands. Nothing else is: what
  * loops count and carry, what branches give, shared and tensor memory, atomics, assembly and libraries may differ from
- * program to program. A run of a launch follows no more values than these either. */
+ * program to program; unless all programs go the same way (model/memory/alike.h). A run of a launch follows no more
+ * values than these either. */
 #include "check/prove/access.h"
 
 #include "ir/op.h"
@@ -103,7 +104,7 @@ static bool is_alike(Prover *prover, const ProofAccess *write) {
 bool access_is_uniform(Prover *prover, const ProofAccess *access) {
     const Proof *proof = prover->proof;
     ValueWalk walk = {.seen = {.arena = prover->arena}};
-    if (access->effect.verb == EFFECT_WRITE && is_alike(prover, access))
+    if (access->effect.verb == EFFECT_WRITE && !access->async && is_alike(prover, access))
         return true;
     bool uniform = access->effect.verb == EFFECT_WRITE && !access->async && !access->effect.on_descriptor;
     for (uint32_t i = 0; i < proof->access_count; i++) /* programs that talk to each other mean some order */

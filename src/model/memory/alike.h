@@ -13,7 +13,8 @@
 
 #include "ir/ir.h"
 
-/* Whether each program makes these writes to global memory once at most, to the same places, and writes the same. */
+/* Whether each program makes these writes to global memory once at most, to the same places, and writes the same. One
+ * that is asynchronous is still under way when another program writes: callers leave that out. */
 bool op_is_alike(Module *module, const Op *function, const Op *write);
 
 #endif

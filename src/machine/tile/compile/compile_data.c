@@ -171,7 +171,8 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     Transfer transfer;
     bool moves = data_moves(effect);
     compiled->strong = effect->order != ORDER_WEAK;
-    compiled->alike = effect->verb == EFFECT_WRITE && op_is_alike(compiler->module, program->function, op);
+    compiled->alike = effect->verb == EFFECT_WRITE && effect->done == DONE_NOW &&
+                      op_is_alike(compiler->module, program->function, op);
     if (moves)
         transfer = transfer_of(compiler, effect);
     if (moves && transfer.polls && type_resolve(compiler->module, transfer.type)->kind == TYPE_TENSOR)

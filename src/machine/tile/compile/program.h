@@ -89,10 +89,11 @@ typedef struct CompiledEffect {
     uint32_t transfer; /* COMPILE_DATA: of `transfers`; NO_TRANSFER: nothing that registers hold is read or written */
     bool strong;       /* the same: an access to global memory that others can tell apart (an order, or volatile) */
     bool stops;        /* the same: strong, or control depends on what it loads */
-    bool alike;        /* the same: every program writes the same to the same places, once (model/memory/alike.h) */
-    uint32_t rank;     /* register of the CTA that it is in, or NO_REGISTER */
-    uint32_t leads;    /* done by CTAs with none of these bits in their rank alone */
-    uint32_t reach;    /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
+    bool alike; /* the same: every program writes the same to the same places, once, and at once (model/memory/alike.h)
+                 */
+    uint32_t rank;  /* register of the CTA that it is in, or NO_REGISTER */
+    uint32_t leads; /* done by CTAs with none of these bits in their rank alone */
+    uint32_t reach; /* bit k: it is in the CTA whose rank is the issuer's XOR k; 1: in its own alone */
     /* [CTA][other]: what the CTA touches in the memory of the other; NULL there: nothing. NULL: see `reach`. */
     const ViewPart *const *parts;
     const Landing *landings; /* of a copy into a view that the CTAs have otherwise than the box, by CTA; else NULL */
