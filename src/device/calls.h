@@ -316,7 +316,10 @@ DEVICE_CALL uint64_t weir_strong_end(uint32_t want, uint64_t address, uint32_t w
         strong_part_end(&view, lanes, &part, &begun);
     joined_end(&view, lanes, joined, words);
 #if CELLS_COMPACT
-    if (wanted && scope >= SCOPE_GPU && (acquires || how >> HOW_FENCES & 1) && beside_any(&here)) {
+    bool takes = wanted && scope >= SCOPE_GPU && (acquires || how >> HOW_FENCES & 1);
+    if (takes && signals_of(&here))
+        signal_each(&here, lanes, wanted, address, acquires ? SHADOW_ACQUIRES : SHADOW_OBSERVES);
+    if (takes && beside_any(&here)) {
         if (wanted >> lane() & 1)
             weir_slow_meet(address, HERE_FEW_GIVEN(&here));
         meet(lanes);

@@ -5,7 +5,7 @@
 #ifndef DEVICE_CLOCKS_H
 #define DEVICE_CLOCKS_H
 
-#include "device/report.h"
+#include "device/signals.h"
 
 enum { VECTOR_BATCH = 5 };
 
@@ -107,6 +107,8 @@ static inline void acquire_fence(const View *view, uint32_t lanes) {
     if (lane() == lowest(lanes)) {
         add32(ACTOR(view->actor, changes), 1);
         store32(ACTOR(view->actor, taken_in), observed);
+        if (signals_of(view->here))
+            weir_slow_signal(0, SHADOW_FENCES, 0, 0, HERE_FEW_GIVEN(view->here));
     }
     meet(lanes);
 }

@@ -135,6 +135,8 @@ static inline uint64_t release_flags(const View *view, uint32_t lanes, uint32_t 
             flag = find_flag(view->here, lanes, one);
         if (lane() == leader && !flag.row)
             flag = add_flag(view->here, one, site);
+        if (lane() == leader && signals_of(view->here))
+            weir_slow_signal(one, SHADOW_RELEASES, release->epoch, release->complete, HERE_FEW_GIVEN(view->here));
         flag.row = from_lane(lanes, flag.row, leader);
         flag.at = from_lane64(lanes, flag.at, leader);
         if (flag.row) {

@@ -152,6 +152,12 @@ static inline uint64_t cas64(uint64_t at, uint64_t expected, uint64_t value) {
 static inline void fence(void) {
     __asm__ volatile("fence.acq_rel.gpu;" : : : "memory");
 }
+/* In nanoseconds: one clock for all of a device. */
+static inline uint64_t device_time(void) {
+    uint64_t time;
+    __asm__ volatile("mov.u64 %0, %%globaltimer;" : "=l"(time) : : "memory");
+    return time;
+}
 static inline uint32_t active_lanes(void) {
     uint32_t mask;
     __asm__ volatile("activemask.b32 %0;" : "=r"(mask));
@@ -285,6 +291,9 @@ static inline void raise32_if(bool holds, uint64_t at, uint32_t value) {
         max32(at, value);
 }
 static inline void fence(void) {}
+static inline uint64_t device_time(void) {
+    return 0;
+}
 static inline uint32_t active_lanes(void) {
     return 1;
 }

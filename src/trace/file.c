@@ -255,12 +255,19 @@ static const char *read_places(Recording *recording, const FileSection *section,
 }
 
 static const char *read_touched(Recording *recording, const FileSection *section) {
+    RecordingTouchedHead head;
     RecordingTouched touched;
-    size_t head = sizeof(RecordingTouchedHead);
     if (!section->there)
         return NULL;
-    bool whole = section->bytes >= head && (section->bytes - head) % sizeof touched == 0;
-    for (uint64_t at = head; whole && at < section->bytes; at += sizeof touched) {
+    bool whole = section->bytes >= sizeof head;
+    uint64_t at = sizeof head;
+    if (whole) {
+        memcpy(&head, section->at, sizeof head);
+        at += head.signal_count * (uint64_t)sizeof(ShadowSignal);
+        whole = at <= section->bytes && (section->bytes - at) % sizeof touched == 0 &&
+                (head.form & 255) + (head.form >> 8 & 255) <= SHADOW_STAMP;
+    }
+    for (; whole && at < section->bytes; at += sizeof touched) {
         memcpy(&touched, section->at + at, sizeof touched);
         whole = touched.how < RECORDING_WAYS && touched.bytes && touched.begin + touched.bytes > touched.begin;
     }

@@ -36,8 +36,8 @@ typedef enum RecordingSection {
     RECORDING_SITES,     /* what the records are of (trace/sites.h) */
     RECORDING_BESIDE,    /* beside RECORDING_SHADOW: launches that its reports name. Of each its tag and bytes, 64 bits
                             each, then a recording that has its launch, text and sites */
-    RECORDING_TOUCHED, /* beside RECORDING_SHADOW: RecordingTouchedHead, then RecordingTouched of what its cells said of
-                          memory that other processes have, when it was over; may be missing */
+    RECORDING_TOUCHED, /* beside RECORDING_SHADOW: RecordingTouchedHead, ShadowSignals, then RecordingTouched of what its
+                          cells said of memory that other processes have, when it was over; may be missing */
 } RecordingSection;
 
 typedef enum RecordingFlags {
@@ -118,7 +118,15 @@ typedef struct RecordingKnown {
 
 typedef struct RecordingTouchedHead {
     uint64_t process; /* as RecordingOrder has it */
+    uint32_t unit;    /* likewise */
+    uint32_t form;    /* of stamps: bits of a site; from bit 8 on of an epoch; 16: the actors' shift */
+    uint32_t flags;
+    uint32_t signal_count; /* ShadowSignals behind it */
 } RecordingTouchedHead;
+enum {
+    RECORDING_TOUCHED_SIGNALS = 1, /* all that may order it and launches of other processes is there */
+    RECORDING_TOUCHED_LOST = 2,    /* some of what it touched another launch of the process did, too, and hides */
+};
 /* How bytes were touched: by strong accesses of the scope of a device or a wider one, or in another way. */
 enum {
     RECORDING_READ,
@@ -130,7 +138,7 @@ enum {
 };
 typedef struct RecordingTouched {
     uint64_t begin, bytes;
-    uint32_t how, reserved;
+    uint32_t how, stamp; /* stamp: who, and when (trace/shadow.h) */
 } RecordingTouched;
 
 typedef struct Recording {

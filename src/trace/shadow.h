@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 enum {
-    SHADOW_ABI = 5,
+    SHADOW_ABI = 6,
     SHADOW_GRANULE = 16, /* compact: bytes that a cell is for, and bytes of a cell */
     SHADOW_LINE = 128,   /* compact: bytes that a line's cell is for */
     SHADOW_WORD = 4,     /* seed */
@@ -48,6 +48,7 @@ enum {
     SHADOW_REPORTS = 4096,
     SHADOW_PAIRS = 1 << 12,
     SHADOW_MAPS = 16,
+    SHADOW_SIGNALS = 1 << 15, /* of a launch that processes may signal */
     SHADOW_DIMS = 5,
     SHADOW_VECTORS = 3, /* of an actor: what it knows, what its last fence closed, what an acquire fence would bring */
     SHADOW_MOST_SLOTS = 4094,
@@ -91,7 +92,7 @@ typedef struct ShadowActor {
     uint32_t taken_in;                    /* and how many of these a fence has taken in */
     uint32_t cta;                         /* number in the grid of who has it; of a cluster, that of the cluster */
     uint32_t ended;                       /* threads of the CTA that have ended */
-    uint32_t reserved;
+    uint32_t signal;                      /* the last of its signals, + 1 */
 } ShadowActor;
 _Static_assert(sizeof(ShadowActor) == 64, "it is written into code");
 
@@ -157,6 +158,27 @@ typedef struct ShadowReport {
 } ShadowReport;
 _Static_assert(sizeof(ShadowReport) == 64, "reports are written by devices");
 
+/* What may order CTAs of several processes, in the order in which a slot did it (ShadowState.signals). Each but an
+ * observation has closed an epoch: what the slot did in later ones comes behind it. Of several at the same address that
+ * nothing the slot has released stands between, the first one stands for all, with the time of the last. */
+typedef enum ShadowSignalKind {
+    SHADOW_SIGNAL_NONE, /* it is not written yet */
+    SHADOW_RELEASES,
+    SHADOW_ACQUIRES,
+    SHADOW_OBSERVES, /* by a relaxed read: an acquire with the next fence of the slot */
+    SHADOW_FENCES,   /* a fence that acquires */
+} ShadowSignalKind;
+typedef struct ShadowSignal {
+    uint64_t address;
+    uint64_t time; /* %globaltimer: of a release before its write, of the others behind the read */
+    uint32_t actor, epoch;
+    uint32_t complete; /* of a release: groups of bulk copies that were waited for */
+    uint32_t kind;
+    uint32_t previous; /* of the slot, + 1 */
+    uint32_t reserved[3];
+} ShadowSignal;
+_Static_assert(sizeof(ShadowSignal) == 48, "it is written by devices");
+
 /* In global memory; everything behind `counts` is written by the kernel. */
 typedef struct ShadowState {
     uint64_t actors;     /*  0: ShadowActor of each slot */
@@ -178,7 +200,10 @@ typedef struct ShadowState {
     uint32_t slot_words; /* 104: of `taken` */
     uint32_t row_bytes;  /* 108 */
     uint64_t begun;      /* 112: seed: first epoch of the CTA that a slot has now, 16 bits each */
-    uint64_t clusters;   /* 120: seed: a number of its own for each slot, 64 bits each */
+    union {
+        uint64_t clusters; /* 120: seed: a number of its own for each slot, 64 bits each */
+        uint64_t signals;  /* 120: compact: SHADOW_SIGNALS of ShadowSignal; 0: they are not wanted */
+    };
     /* by the kernel */
     uint32_t trouble, trouble_site; /* 128 */
     uint32_t report_count;          /* 136: asked for */
@@ -193,7 +218,7 @@ typedef struct ShadowState {
     uint64_t waits;                 /* of a dependent launch: a bit for each CTA that has waited; 0: it is none */
     uint32_t waited;                /* how many have */
     uint32_t met[8];                /* tags of launches whose signals were read, and of what may be before these */
-    uint32_t spare;
+    uint32_t signal_count;          /* asked for */
 } ShadowState;
 
 /* ---- How a launch is laid out ---- */

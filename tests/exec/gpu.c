@@ -255,6 +255,15 @@ static int device_of(const void *context) {
 }
 static uint64_t clock_now; /* of the device: launches come one after the other */
 
+/* Processes that check themselves have one clock, which goes faster than instructions are run here. */
+static uint64_t time_of_all(void) {
+    enum { UNIT = 10, SECOND = 1000000000 };
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    uint64_t now = ((uint64_t)time.tv_sec * SECOND + (uint64_t)time.tv_nsec) / UNIT;
+    return now > clock_now ? now : clock_now;
+}
+
 EXPORTED Result cuInit(unsigned flags) {
     return flags ? INVALID : SUCCESS;
 }
@@ -803,8 +812,9 @@ Result kernel_run(const KernelNode *kernel) {
         volatile RecordHost *host = host_of(records);
         PtxSchedule schedule = {.kind = host ? SCHEDULE_ROUND_ROBIN : SCHEDULE_EAGER};
         machine->budget = BUDGET;
-        machine->timed = records != NULL;
-        machine->clock_begin = clock_now;
+        bool of_all = !records && getenv("STANDIN_PEERS");
+        machine->timed = records || of_all;
+        machine->clock_begin = clock_now = of_all ? time_of_all() : clock_now;
         end = ptx_schedule_run(machine, &schedule);
         clock_now = machine->clock;
         if (host && end == PTX_END_STUCK) {

@@ -45,7 +45,8 @@ Result cuCtxSynchronize(void);
 
 enum { PAGE = 1 << 16, FLAG = 4096, COUNT = 32, NON_BLOCKING = 1, INTERPROCESS = 6 };
 
-/* box[i] = i, then the flag; who waits for the flag and reads the box; who reads it at once. */
+/* box[i] = i, then the flag; who waits for the flag and reads the box; who reads it at once; two CTAs, of which the
+ * first waits for the flag and sets one that the second waits for, which reads the box. */
 static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                            ".visible .entry produce(.param .u64 box) {\n"
                            "  .reg .b64 %rd<4>; .reg .b32 %r<2>; .reg .pred %p1;\n"
@@ -72,6 +73,23 @@ static const char text[] = ".version 8.0\n.target sm_90\n.address_size 64\n"
                            "  mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
                            "  ld.global.u32 %r3, [%rd3]; add.s64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r3;\n"
                            "  ret;\n"
+                           "}\n"
+                           ".visible .entry chained(.param .u64 box, .param .u64 out) {\n"
+                           "  .reg .b64 %rd<6>; .reg .b32 %r<4>; .reg .pred %p<3>;\n"
+                           "  ld.param.u64 %rd1, [box]; ld.param.u64 %rd4, [out]; mov.u32 %r1, %tid.x;\n"
+                           "  mul.wide.s32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;\n"
+                           "  mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 0; @%p1 bra FIRST;\n"
+                           "SECOND:\n"
+                           "  ld.acquire.gpu.global.u32 %r2, [%rd4+4096]; setp.eq.u32 %p1, %r2, 0;\n"
+                           "  @%p1 bra SECOND;\n"
+                           "  ld.global.u32 %r3, [%rd3]; add.s64 %rd5, %rd4, %rd2; st.global.u32 [%rd5], %r3;\n"
+                           "  ret;\n"
+                           "FIRST:\n"
+                           "  ld.acquire.sys.global.u32 %r2, [%rd1+4096]; setp.eq.u32 %p1, %r2, 0;\n"
+                           "  @%p1 bra FIRST;\n"
+                           "  bar.sync 0; setp.eq.u32 %p2, %r1, 0;\n"
+                           "  @%p2 st.release.gpu.global.u32 [%rd4+4096], 1;\n"
+                           "  ret;\n"
                            "}\n";
 
 static const char *way, *what;
@@ -87,26 +105,57 @@ static void check(bool good, int line) {
 }
 #define CHECK(good) check(good, __LINE__)
 
-static char *replaced(const char *from, const char *to) {
-    char *made = calloc(1, sizeof text + strlen(to));
-    const char *at = strstr(text, from);
+static char *replaced(const char *in, const char *from, const char *to) {
+    size_t size = strlen(in) + strlen(to) + 1;
+    char *made = calloc(1, size);
+    const char *at = strstr(in, from);
     CHECK(made && at);
-    snprintf(made, sizeof text + strlen(to), "%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+    snprintf(made, size, "%.*s%s%s", (int)(at - in), in, to, at + strlen(from));
     return made;
 }
 
+/* One word, and what is other with it: up to two places. */
+typedef struct Other {
+    const char *word, *changes[2][2];
+} Other;
+static const Other others[] = {
+    {"flags", {{NULL}}},
+    {"chain", {{NULL}}},
+    {"chain-relaxed", {{"st.release.gpu", "st.relaxed.gpu"}}},
+    {"relaxed", {{"st.release.sys", "st.relaxed.sys"}}},
+    {"cta", {{"st.release.sys", "st.release.cta"}}},
+    {"fences",
+     {{"@%p1 st.release.sys", "fence.acq_rel.sys; @%p1 st.relaxed.sys"},
+      {"ld.acquire.sys.global.u32 %r2, [%rd1+4096]; setp.eq.u32 %p1, %r2, 0;\n  @%p1 bra AGAIN;",
+       "ld.relaxed.sys.global.u32 %r2, [%rd1+4096]; setp.eq.u32 %p1, %r2, 0;\n  @%p1 bra AGAIN; fence.acq_rel.sys;"}}},
+    {"fence-missing",
+     {{"@%p1 st.release.sys", "fence.acq_rel.sys; @%p1 st.relaxed.sys"}, {"ld.acquire.sys", "ld.relaxed.sys"}}},
+    {"reads-early",
+     {{"AGAIN:", "ld.global.u32 %r3, [%rd3];\nAGAIN:"}, {"ld.global.u32 %r3, [%rd3]; add", "add"}}},
+    {"writes-late",
+     {{"st.global.u32 [%rd3], %r1;", ""}, {"4096], 1;", "4096], 1; st.global.u32 [%rd3], %r1;"}}},
+};
+
+static const Other *other_way(void) {
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (strcmp(what, others[i].word) == 0)
+            return &others[i];
+    return NULL;
+}
+
 static void begin(void) {
-    const char *used = strcmp(what, "relaxed") == 0 ? replaced("st.release.sys", "st.relaxed.sys")
-                       : strcmp(what, "cta") == 0   ? replaced("st.release.sys", "st.release.cta")
-                                                    : text;
+    const Other *way = other_way();
+    const char *used = text;
+    for (unsigned i = 0; way && i < 2 && way->changes[i][0]; i++)
+        used = replaced(used, way->changes[i][0], way->changes[i][1]);
     CHECK(!cuInit(0) && !cuStreamCreate(&stream, NON_BLOCKING) && !cuModuleLoadData(&module, used));
 }
 
-static void launch(const char *name, uint64_t to, uint64_t out) {
+static void launch(const char *name, unsigned ctas, uint64_t to, uint64_t out) {
     Handle function;
     void *parameters[] = {&to, &out};
     CHECK(!cuModuleGetFunction(&function, module, name));
-    CHECK(!cuLaunchKernel(function, 1, 1, 1, COUNT, 1, 1, 0, stream, parameters, NULL));
+    CHECK(!cuLaunchKernel(function, ctas, 1, 1, COUNT, 1, 1, 0, stream, parameters, NULL));
 }
 
 /* ---- What goes from one to the other --------------------------------------------------------------- */
@@ -192,7 +241,7 @@ static int produce(void) {
     CHECK(!cuMemsetD8Async(box, 0, PAGE, stream) && !cuStreamSynchronize(stream));
     give(&turn, 1, -1);
     take(&turn, 1);
-    launch("produce", box, 0);
+    launch("produce", 1, box, 0);
     if (strcmp(what, "event") == 0 || strcmp(what, "event-early") == 0)
         CHECK(!cuEventRecord(event, stream));
     if (strcmp(what, "host") == 0)
@@ -208,7 +257,10 @@ static int consume(void) {
     int found[COUNT];
     begin();
     open_shared();
+    bool chain = strncmp(what, "chain", 5) == 0;
     CHECK(!cuMemAlloc_v2(&out, PAGE));
+    if (chain)
+        CHECK(!cuMemsetD8Async(out, 0, PAGE, stream));
     take(&turn, 1);
     if (strcmp(what, "event-early") == 0)
         CHECK(!cuStreamWaitEvent(stream, event, 0));
@@ -216,8 +268,7 @@ static int consume(void) {
     take(&turn, 1);
     if (strcmp(what, "event") == 0)
         CHECK(!cuStreamWaitEvent(stream, event, 0));
-    bool flags = strcmp(what, "flags") == 0 || strcmp(what, "relaxed") == 0 || strcmp(what, "cta") == 0;
-    launch(flags ? "consume" : "copy", strcmp(what, "elsewhere") == 0 ? box + 2 * FLAG : box, out);
+    launch(chain ? "chained" : other_way() ? "consume" : "copy", 1 + chain, strcmp(what, "elsewhere") == 0 ? box + 2 * FLAG : box, out);
     CHECK(!cuStreamSynchronize(stream) && !cuMemcpyDtoH_v2(found, out, sizeof found));
     for (int i = 0; i < COUNT; i++)
         CHECK(found[i] == (strcmp(what, "elsewhere") == 0 ? 0 : i));

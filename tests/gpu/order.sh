@@ -6,7 +6,7 @@ set -u
 cd "$(dirname "$0")/../.." || exit 2
 work=${1:-build/gpu-order} weir=${WEIR:-build/weir} right=0 wrong=0
 mkdir -p "$work" || exit 2
-[ -x "$work/order" ] || nvcc -std=c++17 -O2 -lineinfo -cudart static -gencode "arch=compute_90,code=[sm_90,compute_90]" -o "$work/order" tests/gpu/order.cu -lcuda || exit 2
+[ -x "$work/order" ] || nvcc -std=c++17 -O2 -lineinfo -cudart shared -gencode "arch=compute_90,code=[sm_90,compute_90]" -o "$work/order" tests/gpu/order.cu -lcuda || exit 2
 [ -z "${COMPILE_ONLY:-}" ] || exit 0
 
 try() { # STATUS, TEXT THAT IS SAID OR -, CASE
@@ -46,4 +46,17 @@ try 1 '[program.race]' copies-none
 try 0 - graph
 try 1 'of the program (memset node) writes' graph-without-edge
 try 3 'the program calls cuIpcGetMemHandle, which is not modeled' shared
+# Memory of pools: allocated and freed in the order of a stream, and used in another one.
+for case in pool pool-from pool-copy pool-again pool-trim pool-malloc pool-host-wait; do try 0 - $case; done
+try 1 'of the program (cuMemAllocAsync' pool-early
+try 1 'of the program (cuMemAllocFromPoolAsync' pool-from-early
+for case in pool-late pool-from-late pool-malloc-late pool-behind; do try 1 'of the program (cuMemFreeAsync' $case; done
+try 1 'of the program (cuMemFree' pool-host
+try 1 '[program.race]' pool-copy-early
+try 1 '[program.race]' pool-copy-late
+try 0 - free
+try 1 '[race.raw]' free-none
+# Launches that may begin before the one before them has ended.
+for case in dependent-waits dependent-early-waits dependent-default-waits; do try 0 - $case; done
+for case in dependent-never dependent-early-never dependent-default-never; do try 1 '[global.dependency-wait]' $case; done
 echo "$right right, $wrong wrong"

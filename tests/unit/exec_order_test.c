@@ -117,16 +117,16 @@ static int begin(void **state) {
     log_end(false);
     memset(memories, 0, sizeof memories);
     stream_ids = 0;
-    copies_beside = default_named = pooled = false;
+    copies_beside = default_named = false;
     for (uint32_t i = 0; i < EVENT_BUCKETS; i++)
         while (events[i])
             order_event_destroyed(events[i]->handle);
-    for (uint32_t i = 0; i < freed_count; i++)
-        free(freed[i].clock);
+    for (uint32_t i = 0; i < freed.count; i++)
+        free(freed.pieces[i].clock);
+    freed = (OrderFreed){0};
     for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
         order_free(&made[i]);
-    freed_count = 0;
-    reported = pool = dropped = (OrderClock){0};
+    reported = dropped = (OrderClock){0};
     shares = meets = any_elsewhere = unknown = crowded = late = remote = domains = false;
     library_beside = next_number = copy_count = 0;
     for (uint32_t i = 0; i < ORDER_STREAMS; i++)
@@ -272,19 +272,35 @@ static void test_shared_event(void **state) {
     assert_int_equal(made[launch_on(107)].order.flags, 0);
 }
 
+static void pool(uintptr_t stream, bool frees, uint64_t memory, uint64_t bytes) {
+    order_pooled(&(OrderPooled){
+        .stream = named(stream), .frees = frees, .memory = {memory, bytes}, .name = frees ? "cuMemFreeAsync" : "cuMemAllocAsync"});
+}
+
 static void test_memory(void **state) {
     (void)state;
     uint64_t a = launch_on(ONE);
-    order_freed(0x1000, 0x100, named(ONE));
-    order_allocated(0x2000, 0x100, named(TWO));
+    pool(ONE, true, 0x1000, 0x100);
+    pool(TWO, false, 0x2000, 0x100);
     uint64_t b = launch_on(TWO);
     assert_false(is_before(a, b));
-    order_allocated(0x1080, 0x10, named(TWO));
+    pool(TWO, false, 0x1080, 0x10);
     assert_true(is_before(a, launch_on(TWO)));
     for (unsigned i = 0; i < 2 * MOST_FREED; i++)
-        order_freed(0x100000 + i * 0x1000, 0x100, named(ONE));
-    order_allocated(0x100000, 0x100, named(THREE)); /* of so many all are waited for */
+        pool(ONE, true, 0x100000 + i * 0x1000, 0x100);
+    pool(THREE, false, 0x100000, 0x100); /* of so many all are waited for */
     assert_true(is_before(a, launch_on(THREE)));
+}
+
+/* Who gets memory from the driver itself knows that what has freed it is over. */
+static void test_memory_of_threads(void **state) {
+    (void)state;
+    uint64_t a = launch_on(ONE);
+    pool(ONE, true, 0x1000, 0x100);
+    order_given(0x8000, 0x100);
+    assert_false(is_before(a, launch_on(TWO)));
+    order_given(0x1000, 0x100);
+    assert_true(is_before(a, launch_on(TWO)));
 }
 
 static void test_streams_come_and_go(void **state) {
@@ -669,6 +685,7 @@ int main(void) {
         cmocka_unit_test_setup(test_what_nothing_sees, begin),
         cmocka_unit_test_setup(test_shared_event, begin),
         cmocka_unit_test_setup(test_memory, begin),
+        cmocka_unit_test_setup(test_memory_of_threads, begin),
         cmocka_unit_test_setup(test_copies, begin),
         cmocka_unit_test_setup(test_threads, begin),
         cmocka_unit_test_setup(test_dropped, begin),

@@ -178,10 +178,13 @@ static void copies(const Program *program, uint32_t cta, uint64_t offset, uint64
     weir_flat_range(1, program->at + offset, bytes, 0, kind, GIVEN(cta));
 }
 
-static void expect(const Program *program, uint32_t tag, const RecordingTouched *wanted, uint32_t count) {
+static void expect(const Program *program, uint32_t tag, const RecordingTouched *wanted, uint32_t count,
+                   bool is_lost) {
     RecordingTouched got[16];
     uint32_t all = 0;
-    assert_true(gpu_shadow_touched(program->shadow, tag, program->at, 2 * PAGE, got, 16, &all));
+    bool lost = false;
+    assert_true(gpu_shadow_touched(program->shadow, tag, program->at, 2 * PAGE, got, 16, &all, &lost));
+    assert_int_equal(lost, is_lost);
     assert_int_equal(all, count);
     for (uint32_t i = 0; i < count; i++) {
         assert_int_equal(got[i].begin - program->at, wanted[i].begin);
@@ -228,18 +231,23 @@ static void cells_say_what_was_touched(void **state) {
     static const RecordingTouched lines_first[] = {
         {1024, 512, RECORDING_WRITTEN, 0}, {PAGE - 128, 256, RECORDING_READ, 0},   {14, 2, RECORDING_WRITTEN, 0},
         {16, 20, RECORDING_READ, 0},       {64, 4, RECORDING_STRONGLY_WRITTEN, 0}, {80, 4, RECORDING_WRITTEN, 0}};
-    expect(program, tag, lines_first, 6); /* of a granule the last writer is known */
+    expect(program, tag, lines_first, 6, false); /* of a granule the last writer is known */
     launch(program);
     writes(program, 0, 64, 4);
     races(program);
     static const RecordingTouched later[] = {{64, 4, RECORDING_WRITTEN, 0}};
-    expect(program, program->launch.form & 255, later, 1);
-    expect(program, tag + 2, NULL, 0);
+    expect(program, program->launch.form & 255, later, 1, false);
+    static const RecordingTouched rest[] = {
+        {1024, 512, RECORDING_WRITTEN, 0}, {PAGE - 128, 256, RECORDING_READ, 0}, {14, 2, RECORDING_WRITTEN, 0},
+        {16, 20, RECORDING_READ, 0},       {80, 4, RECORDING_WRITTEN, 0}};
+    expect(program, tag, rest, 5, true); /* the later launch has some of it */
+    expect(program, tag + 2, NULL, 0, false);
     RecordingTouched got[2];
     uint32_t count = 0;
-    assert_false(gpu_shadow_touched(program->shadow, tag, program->at, 2 * PAGE, got, 2, &count));
+    bool lost = false;
+    assert_false(gpu_shadow_touched(program->shadow, tag, program->at, 2 * PAGE, got, 2, &count, &lost));
     count = 0;
-    assert_false(gpu_shadow_touched(program->shadow, tag, 4096, 64, got, 2, &count)); /* it has no cells */
+    assert_false(gpu_shadow_touched(program->shadow, tag, 4096, 64, got, 2, &count, &lost)); /* it has no cells */
     end(program);
 }
 

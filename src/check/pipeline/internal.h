@@ -38,6 +38,11 @@ const Launch *result_choose(PipelineResult *result, size_t kernel, size_t *count
  * is withdrawn. It takes its time beside that of a check, and is no Task. */
 void result_cross_check(PipelineResult *result, size_t kernel);
 
+/* ---- shadowed.c ---- */
+/* Of a launch in mode shadow what its cells said of memory that processes share, and what may order it and launches of
+ * other processes; false: it does not say that. */
+bool result_shadow_touches(PipelineResult *result, ProgramRecording *recording, Arena *arena);
+
 /* ---- steps.c ---- */
 /* What the hardware does not allow, read off the IR. */
 void step_lint(PipelineResult *result, size_t kernel);

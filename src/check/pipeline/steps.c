@@ -186,39 +186,11 @@ static Touch touch_of(const TouchedBytes *bytes) {
                    .early = bytes->early};
 }
 
-/* A launch in mode shadow: of memory that processes share, what its cells said. */
-static bool shadow_touches(const PipelineResult *result, ProgramRecording *recording, Arena *arena) {
-    static const uint8_t ways[RECORDING_WAYS] = {[RECORDING_READ] = TOUCH_READ,
-                                                 [RECORDING_WRITTEN] = TOUCH_WRITE,
-                                                 [RECORDING_STRONGLY_READ] = TOUCH_STRONG_READ,
-                                                 [RECORDING_STRONGLY_WRITTEN] = TOUCH_STRONG_WRITE,
-                                                 [RECORDING_LOOKED_AT] = TOUCH_ANY};
-    const Recording *from = result->recording;
-    const size_t head = sizeof(RecordingTouchedHead);
-    RecordingTouched touched;
-    if (!from->touched.size)
-        return false;
-    recording->of_shared = true;
-    recording->signals = recording_may_signal(result->ptx, result->entries[0]);
-    size_t count = (from->touched.size - head) / sizeof touched;
-    recording->touches = ARENA_ARRAY(arena, Touch, count + 1);
-    recording->looked_at = ARENA_ARRAY(arena, Touch, count + 1);
-    for (size_t at = head; at < from->touched.size; at += sizeof touched) {
-        memcpy(&touched, from->touched.data + at, sizeof touched);
-        Touch touch = {.begin = touched.begin, .bytes = touched.bytes, .count = 1, .how = ways[touched.how]};
-        if (touched.how == RECORDING_LOOKED_AT)
-            recording->looked_at[recording->looked_at_count++] = touch;
-        else
-            recording->touches[recording->touch_count++] = touch;
-    }
-    return true;
-}
-
 bool result_touches(PipelineResult *result, ProgramRecording *recording, Arena *arena) {
     ThreadsOptions options = result_threads(result, 0);
     RecordingTouches touches;
     if (result->recording->shadow.size)
-        return shadow_touches(result, recording, arena);
+        return result_shadow_touches(result, recording, arena);
     if (!result->recording->ptx.size || !result_open(result, 0) ||
         !recording_touches(result->ptx, result->entries[0], result->recording, &options, &result->arena, &touches))
         return false;

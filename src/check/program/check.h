@@ -39,7 +39,8 @@ typedef struct ProgramRecording {
     bool of_shared;   /* it says what follows of memory that processes share, and nothing of other memory */
     Touch *looked_at; /* ... in these places */
     uint32_t looked_at_count;
-    bool signals; /* ... and something in the kernel may order it and other launches */
+    bool signals; /* ... and something in the kernel may order it and other launches, which `steps` do not say */
+    bool lost;    /* ... and not all of it: other launches have touched it, too */
     Touch *touches;
     uint32_t touch_count;
     const char *path;   /* of the recording */

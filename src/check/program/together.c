@@ -11,9 +11,11 @@
 #include <string.h>
 
 enum { DEVICES = 64, MOST_WARPS = 1 << 20, STEP_SITES = 1 << 20 };
+/* Of an object that is an address; those of launches are small numbers. */
+#define ADDRESSED (UINT64_C(1) << 63)
 static const size_t most_memory = (size_t)1 << 30;
 
-typedef enum TogetherVerb { DOES_ACCESS, DOES_FENCE, DOES_ARRIVE, DOES_PASS } TogetherVerb;
+typedef enum TogetherVerb { DOES_ACCESS, DOES_FENCE, DOES_RELEASE, DOES_ACQUIRE, DOES_ARRIVE, DOES_PASS } TogetherVerb;
 
 typedef struct TogetherStep {
     uint64_t time, address, bytes;
@@ -27,6 +29,7 @@ typedef struct TogetherOperation {
     uint32_t lane, site;
     bool signals;   /* it has atomics, of which it is not known what they order */
     bool steps;     /* ... which is known */
+    const OrderClock *issued; /* what threads of the host knew then, if it has no steps and others had steps left; or NULL */
     bool of_shared; /* ProgramRecording.of_shared; then, too: */
     /* What is over when it begins; of its process what may signal others, with itself: of each lane the last. */
     const OrderClock *begun;
@@ -87,11 +90,14 @@ struct ProgramTogether {
     uint64_t placed;       /* bytes of all places */
     TogetherPlace *places; /* sorted */
     uint32_t place_count, place_capacity, gone_count;
-    bool has_grid, wrong, of_shared;
+    bool has_grid, wrong;
+    bool lost;        /* of launches in mode shadow some of what they touched */
+    uint64_t unit;    /* that one ran on, + 1 */
+    bool other_units; /* ... and others on another */
     TogetherRace *races, **last_race;
     bool late; /* steps were done before those of a launch that they may come behind, which began later */
     uint64_t objects;
-    const OrderClock *issued; /* of the operation that is being done */
+    const OrderClock *issued, *kept; /* of the operation that is being done; the last one of those with none */
 };
 
 /* ---- Sites ---------------------------------------------------------------------------------------------- */
@@ -189,7 +195,19 @@ static const OrderClock *issued_of(const ProgramTogether *together, uint32_t lau
     for (const TogetherLaunch *active = together->active; active; active = active->next)
         if (active->launch == launch)
             return active->issued;
-    return launch + 1 == together->operation_count ? together->issued : NULL;
+    return launch + 1 == together->operation_count && together->issued ? together->issued
+                                                                       : together->operations[launch].issued;
+}
+
+/* What threads of the host know now, for as long as the check lasts. */
+static const OrderClock *keep_issued(ProgramTogether *together) {
+    const OrderClock *now = &together->check->order.hosts;
+    if (!together->kept || memcmp(together->kept, now, sizeof *now) != 0) {
+        OrderClock *copy = ARENA_NEW(together->check->arena, OrderClock);
+        *copy = *now;
+        together->kept = copy;
+    }
+    return together->kept;
 }
 
 /* Whether a thread of the host knew that one of them was over when the other one was issued: it may have handed over.
@@ -241,12 +259,21 @@ static void report_kept(const ProgramTogether *together) {
     }
 }
 
-static void found(void *context, const GsanRace *race) {
+static void found(void *context, const GsanRace *told) {
     ProgramTogether *together = context;
+    GsanRace turned = *told;
+    const GsanRace *race = &turned;
     const TogetherOperation *earlier = &together->operations[race->earlier.launch];
     const TogetherOperation *later = &together->operations[race->later.launch];
     if (race->earlier.launch == race->later.launch)
         return; /* that is the kernel's own */
+    if ((earlier->of_shared || later->of_shared) && earlier->number > later->number) { /* of one the times are known */
+        turned.earlier = told->later;
+        turned.later = told->earlier;
+        const TogetherOperation *first = later;
+        later = earlier;
+        earlier = first;
+    }
     const OrderClock *issued = issued_of(together, race->later.launch);
     const OrderClock *other = issued_of(together, race->earlier.launch);
     const TogetherPlace *place = place_at(together, race->begin);
@@ -295,6 +322,12 @@ static void do_step(ProgramTogether *together, TogetherLaunch *launch, const Tog
         break;
     case DOES_FENCE:
         gsan_fence(gsan, thread, step->site, (Order)step->order, (Scope)step->scope);
+        break;
+    case DOES_RELEASE:
+        gsan_publish(gsan, thread, ADDRESSED | step->address, GSAN_WHOLE);
+        break;
+    case DOES_ACQUIRE:
+        gsan_acquire(gsan, thread, ADDRESSED | step->address);
         break;
     case DOES_ARRIVE:
         gsan_publish(gsan, thread, launch->objects + step->address, GSAN_WHOLE);
@@ -462,7 +495,8 @@ static uint32_t add_operation(ProgramTogether *together, const OrderLane *lane) 
         .lane = lane->index,
         .site = check->site,
         .signals = !together->has_grid && (known ? known->signals : program_touches_shared(check, TOUCH_STRONG)),
-        .steps = together->has_grid};
+        .steps = together->has_grid,
+        .issued = together->active && !together->has_grid ? keep_issued(together) : NULL};
     if (known)
         place_among_signals(check, lane, &together->operations[together->operation_count - 1]);
     of->launches[of->count++] = number;
@@ -540,7 +574,7 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
     if (known ? known->signals : !steps && program_touches_shared(check, TOUCH_STRONG | TOUCH_MAY))
         program_together_may_signal(check, lane);
     if (together)
-        together->of_shared |= known != NULL;
+        together->lost |= known && known->lost;
     if (together && (steps || program_touches_shared(check, TOUCH_ANY))) {
         do_steps_until(together, program_process(check)->time);
         uint32_t number = add_operation(together, lane);
@@ -615,18 +649,21 @@ void program_together_line(ProgramCheck *check, const OrderLine *line) {
         set_grid(together, line);
         return;
     }
+    bool signal = line->verb == ORDER_RELEASES || line->verb == ORDER_ACQUIRES;
     bool barrier = line->verb == ORDER_ARRIVE || line->verb == ORDER_PASS;
-    uint64_t how = barrier ? 0 : line->numbers[2];
+    uint64_t how = barrier || signal ? 0 : line->numbers[2];
     TogetherStep step = {.time = line->numbers[0],
                          .warp = (uint32_t)line->numbers[1],
                          .address = line->verb == ORDER_STEP ? line->numbers[3]
-                                    : barrier                ? line->numbers[2]
+                                    : barrier || signal      ? line->numbers[2]
                                                              : 0,
                          .bytes = line->verb == ORDER_STEP ? line->numbers[4] : 0,
-                         .does = line->verb == ORDER_STEP     ? DOES_ACCESS
-                                 : line->verb == ORDER_FENCE  ? DOES_FENCE
-                                 : line->verb == ORDER_ARRIVE ? DOES_ARRIVE
-                                                              : DOES_PASS,
+                         .does = line->verb == ORDER_STEP       ? DOES_ACCESS
+                                 : line->verb == ORDER_FENCE    ? DOES_FENCE
+                                 : line->verb == ORDER_RELEASES ? DOES_RELEASE
+                                 : line->verb == ORDER_ACQUIRES ? DOES_ACQUIRE
+                                 : line->verb == ORDER_ARRIVE   ? DOES_ARRIVE
+                                                                : DOES_PASS,
                          .kind = (uint8_t)(how % KIND),
                          .order = (uint8_t)(how / KIND % KIND),
                          .scope = (uint8_t)(how / ORDER % KIND)};
@@ -639,13 +676,22 @@ void program_together_line(ProgramCheck *check, const OrderLine *line) {
     if (fits && line->verb == ORDER_STEP)
         fits =
             step.bytes && program_address(check, &step.address, step.bytes) && step.address + step.bytes > step.address;
+    if (fits && signal) {
+        fits = program_address(check, &step.address, 1);
+        find_place(together, &step.address, 1);
+    }
     if (fits)
-        step.site = barrier ? UINT32_MAX : site_of(together, line->texts[0]);
+        step.site = barrier || signal ? UINT32_MAX : site_of(together, line->texts[0]);
     together->wrong |= !fits || !add_step(together, step);
 }
 
 void program_together_steps(ProgramCheck *check, ProgramRecording *recorded) {
     recorded->begun = true;
+    ProgramTogether *together = program_together(check);
+    if (together && recorded->of_shared) {
+        together->other_units |= together->unit && together->unit != recorded->grid[3] + 1;
+        together->unit = recorded->grid[3] + 1;
+    }
     OrderLine line = {.verb = ORDER_GRID, .number_count = 4, .texts = {STR(""), STR("")}};
     memcpy(line.numbers, recorded->grid, sizeof recorded->grid);
     program_together_line(check, &line);
@@ -667,11 +713,15 @@ void program_together_end(ProgramCheck *check) {
     if (together->gsan)
         do_steps_until(together, UINT64_MAX);
     report_kept(together);
-    if (together->of_shared)
+    if (together->lost)
         verdict_incomplete(check->verdict, "", 0,
                            "in mode shadow, launches of several processes are held against each other by what their "
-                           "cells said of memory that processes share when each was over: what a later launch of the "
-                           "process touched again, and races that signals may order, were not found");
+                           "cells said of memory that processes share when each was over: what another launch of the "
+                           "process had touched, too, was not checked");
+    if (together->other_units)
+        verdict_incomplete(check->verdict, "", 0,
+                           "in mode shadow, launches on several GPUs signal each other: their times, which say what "
+                           "that orders, are of several clocks");
     if (together->wrong)
         verdict_incomplete(check->verdict, "", 0,
                            "steps of launches in the log do not match their grids: not all races were checked");

@@ -134,11 +134,6 @@ static void report_missing(const Playing *playing) {
     Verdict *verdict = playing->check.verdict;
     recording_unseen(playing->recording, verdict);
     report_spaces(verdict, launch->spaces);
-    bool waits = playing->recording->order && !recording_depends_on(playing->recording); /* as any other does */
-    if (launch->flags & RECORDING_DEPENDENT && !playing->check.options->together && !waits)
-        verdict_incomplete(verdict, "", 0,
-                           "as a dependent launch, it may begin before the preceding launch ends: races between the "
-                           "two were not checked");
     if (launch->flags & RECORDING_CUT && !playing->hangs && !has_lost(playing))
         verdict_incomplete(verdict, "", 0, "the recording was taken while the kernel ran: it did not end by itself");
     if (launch->dropped & RECORD_DROPPED_WRAP)
@@ -759,6 +754,12 @@ void recording_check_seen(PtxModule *module, uint32_t entry, const Recording *re
         .recording = recording,
         .seen = seen};
     runs_with_arena(&playing.check, check_recording);
+    bool waits = recording->order && !recording_depends_on(recording); /* as any other does */
+    if (recording->launch.flags & RECORDING_DEPENDENT && !options->together && !waits &&
+        recording_touches_early(module, entry, recording, options, verdict->arena))
+        verdict_incomplete(verdict, "", 0,
+                           "as a dependent launch, it may begin before the preceding launch ends: races between the "
+                           "two were not checked");
 }
 
 void recording_check(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,

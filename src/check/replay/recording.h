@@ -25,12 +25,15 @@ typedef struct RecordingTouches {
 /* False: the recording does not tell all of it. The arena is for what it takes meanwhile. */
 bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                        Arena *arena, RecordingTouches *touches);
+/* Whether a dependent launch may touch some before it has waited for the launch before it. */
+bool recording_touches_early(PtxModule *module, uint32_t entry, const Recording *recording,
+                             const ThreadsOptions *options, Arena *arena);
 /* The launch as a launch file has it, without what memory holds, for a proof to be asked (check/prove); NULL: not all of
  * it is known. */
 const Launch *recording_given(PtxModule *module, uint32_t entry, const Recording *recording, Arena *arena);
 /* Whether something in the kernel may order CTAs, and launches: a release, an acquire or a fence of the scope of a
- * device, or what is not known. */
-bool recording_may_signal(PtxModule *module, uint32_t entry);
+ * device, unless these are `followed`, or what is not known. */
+bool recording_may_signal(PtxModule *module, uint32_t entry, bool followed);
 /* What it says of a kernel that has no records: why it was not looked at. */
 void recording_unseen(const Recording *recording, Verdict *verdict);
 /* The kernel that it is of; PTX_NONE: the module has none of that name. */

@@ -43,30 +43,30 @@ static void end(RecordingSeen *seen, ThreadsCheck *check) {
     own->ended = own->to->items && !check->machine->havoc_count && told;
 }
 
-static bool is_signal(const PtxEffect *effect) {
+static bool is_signal(const PtxEffect *effect, bool followed) {
     const Effect *what = &effect->effect;
     switch (what->verb) {
     case EFFECT_ANYTHING:
         return true;
     case EFFECT_FENCE_ORDER:
-        return what->scope >= SCOPE_GPU;
+        return !followed && what->scope >= SCOPE_GPU;
     case EFFECT_READ:
     case EFFECT_WRITE:
     case EFFECT_UPDATE:
-        return what->order > ORDER_RELAXED && what->scope >= SCOPE_GPU;
+        return !followed && what->order > ORDER_RELAXED && what->scope >= SCOPE_GPU;
     default:
         return false;
     }
 }
 
-bool recording_may_signal(PtxModule *module, uint32_t entry) {
+bool recording_may_signal(PtxModule *module, uint32_t entry, bool followed) {
     const PtxFunction *function = &module->functions[entry];
     PtxEffect effects[PTX_EFFECTS_MOST];
     for (uint32_t i = function->begin; i < function->end; i++) {
         const PtxStatement *statement = &module->statements[i];
         unsigned count = statement->kind == PTX_INSTRUCTION ? ptx_effects_of(module, statement, effects) : 0;
         for (unsigned k = 0; k < count; k++)
-            if (is_signal(&effects[k]))
+            if (is_signal(&effects[k], followed))
                 return true;
     }
     return false;
@@ -93,4 +93,14 @@ bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recor
     free(touches->items);
     *touches = (RecordingTouches){0};
     return false;
+}
+
+bool recording_touches_early(PtxModule *module, uint32_t entry, const Recording *recording,
+                             const ThreadsOptions *options, Arena *arena) {
+    RecordingTouches touches;
+    bool early = !recording_touches(module, entry, recording, options, arena, &touches);
+    for (uint32_t i = 0; i < touches.count && !early; i++)
+        early = touches.items[i].early;
+    free(touches.items);
+    return early;
 }

@@ -28,6 +28,7 @@ typedef struct CheckedLaunch {
     bool placed; /* its stream and number are known; */
     bool unsure; /* what was not seen may order it and another launch */
     uint64_t number, process;
+    uint32_t unit;
     const GpuOrder *order; /* while it is prepared */
     uint8_t values[];
 } CheckedLaunch;
@@ -318,34 +319,59 @@ static char *others_of(const CheckedLaunch *launch, const GpuShadowResult *resul
     return text;
 }
 
+static bool is_in(const RecordingMemory *memory, uint32_t count, uint64_t address) {
+    for (uint32_t i = 0; i < count; i++)
+        if (address - memory[i].base < memory[i].bytes)
+            return true;
+    return false;
+}
+
+/* How many of the launch's signals are to be kept: all, if some are in memory that other processes have. */
+static uint32_t signals_of(const GpuShadowResult *result, const RecordingMemory *shared, uint32_t count) {
+    for (uint32_t i = 0; i < result->signal_count; i++)
+        if (is_in(shared, count, result->signals[i].address))
+            return result->signal_count;
+    return 0;
+}
+
 /* What it has touched of memory that other processes have, as a section of a recording; empty: that is not known. */
-static Str touched_by(const CheckedLaunch *launch, uint32_t tag) {
+static Str touched_by(const CheckedLaunch *launch, const GpuShadowResult *result) {
     enum { MOST_RUNS = 1 << 15, MOST_SHARED = 256 };
     static const uint64_t most_bytes = UINT64_C(1) << 28;
+    const ShadowState *state = &result->state;
     RecordingMemory shared[MOST_SHARED];
-    const RecordingTouchedHead head = {.process = launch->process};
     uint32_t count = 0, runs = 0, at = 0;
     uint64_t bytes = 0;
+    bool lost = false;
     pthread_mutex_lock(&hook_mutex);
     while (count < MOST_SHARED && peers_next(&at, &shared[count]))
         bytes += shared[count++].bytes;
     pthread_mutex_unlock(&hook_mutex);
     if (!launch->placed || launch->dependent || count == MOST_SHARED || bytes > most_bytes)
         return (Str){NULL, 0};
-    RecordingTouched *touched = malloc(sizeof head + MOST_RUNS * sizeof *touched);
-    RecordingTouched *first = touched ? (RecordingTouched *)((char *)touched + sizeof head) : NULL;
-    bool good = touched;
+    RecordingTouchedHead head = {.process = launch->process,
+                                 .unit = launch->unit,
+                                 .form = gpu_shadow_stamps(launch->of->shadow, state->tag),
+                                 .signal_count = signals_of(result, shared, count)};
+    size_t before = sizeof head + head.signal_count * sizeof *result->signals;
+    char *section = malloc(before + MOST_RUNS * sizeof(RecordingTouched));
+    RecordingTouched *first = section ? (RecordingTouched *)(section + before) : NULL;
+    bool good = section;
     for (; runs < count && good; runs++)
         first[runs] =
             (RecordingTouched){.begin = shared[runs].base, .bytes = shared[runs].bytes, .how = RECORDING_LOOKED_AT};
     for (uint32_t i = 0; i < count && good; i++)
-        good = gpu_shadow_touched(launch->of->shadow, tag, shared[i].base, shared[i].bytes, first, MOST_RUNS, &runs);
+        good = gpu_shadow_touched(launch->of->shadow, state->tag, shared[i].base, shared[i].bytes, first, MOST_RUNS,
+                                  &runs, &lost);
     if (!good) {
-        free(touched);
+        free(section);
         return (Str){NULL, 0};
     }
-    memcpy(touched, &head, sizeof head);
-    return (Str){(const char *)touched, sizeof head + runs * sizeof *touched};
+    bool all = state->signals && state->signal_count <= SHADOW_SIGNALS && !(state->trouble & SHADOW_EPOCHS_OVER);
+    head.flags = ((all || !state->row_count) && !state->outside ? RECORDING_TOUCHED_SIGNALS : 0) | (lost ? RECORDING_TOUCHED_LOST : 0);
+    memcpy(section, &head, sizeof head);
+    memcpy(section + sizeof head, result->signals, head.signal_count * sizeof *result->signals);
+    return (Str){section, before + runs * sizeof *first};
 }
 
 static void write_result(const CheckedLaunch *launch, const GpuShadowResult *result) {
@@ -358,7 +384,7 @@ static void write_result(const CheckedLaunch *launch, const GpuShadowResult *res
     recording.shadow =
         (Str){(const char *)result, offsetof(GpuShadowResult, reports) + result->count * sizeof *result->reports};
     recording.beside = (Str){others, other_bytes};
-    recording.touched = peers_on() && !launch->again ? touched_by(launch, result->state.tag) : (Str){NULL, 0};
+    recording.touched = peers_on() && !launch->again ? touched_by(launch, result) : (Str){NULL, 0};
     Text unseen = {0};
     if (launch->unsure)
         text_add(&unseen, unsure, sizeof unsure);
@@ -433,6 +459,7 @@ static CheckedLaunch *describe(const SeenLaunch *launch, GpuKernel *kernel, cons
                             .number = number,
                             .placed = order->there,
                             .process = order->order.process,
+                            .unit = order->order.unit,
                             .stream = order->order.stream,
                             .order = order};
     RecordingKnown own = order->there ? known_of(order, order->order.stream) : (RecordingKnown){0};
@@ -456,6 +483,7 @@ static Result check(const SeenLaunch *launch, GpuKernel *kernel, Handle stream, 
     GpuShadowShape shape = {.resident = gpu_resident(launch, launch->function),
                             .maps = maps,
                             .dependent = about->dependent,
+                            .signals = peers_on(),
                             .about = about,
                             .beside = may_run_beside};
     *problem = !of ? "there is no context" : of->why;

@@ -106,27 +106,30 @@ void lent_close(GpuShadow *shadow) {
 /* Runs of bytes; one that goes on where the last of its way ends is the same. */
 typedef struct TouchedRuns {
     RecordingTouched *to;
-    uint32_t room, count, last[RECORDING_WAYS]; /* last: + 1 */
-    bool full;
+    uint32_t room, count, last[3]; /* last: of writes, and of both readers: + 1 */
+    uint32_t tag; /* of the launch */
+    bool full, lost;
 } TouchedRuns;
 
-static void add_run(TouchedRuns *runs, uint64_t begin, uint64_t bytes, uint32_t how) {
-    RecordingTouched *last = runs->last[how] ? &runs->to[runs->last[how] - 1] : NULL;
-    if (last && last->begin + last->bytes == begin) {
-        last->bytes += bytes;
+enum { STAMP = (1 << SHADOW_STAMP) - 1 };
+
+static void add_run(TouchedRuns *runs, uint32_t row, RecordingTouched run) {
+    RecordingTouched *last = runs->last[row] ? &runs->to[runs->last[row] - 1] : NULL;
+    if (last && last->begin + last->bytes == run.begin && last->how == run.how && last->stamp == run.stamp) {
+        last->bytes += run.bytes;
     } else if (runs->count < runs->room) {
-        runs->to[runs->count++] = (RecordingTouched){.begin = begin, .bytes = bytes, .how = how};
-        runs->last[how] = runs->count;
+        runs->to[runs->count++] = run;
+        runs->last[row] = runs->count;
     } else {
         runs->full = true;
     }
 }
 
-static void add_mask(TouchedRuns *runs, uint64_t granule, uint32_t mask, uint32_t how) {
+static void add_mask(TouchedRuns *runs, uint64_t granule, uint32_t mask, uint32_t row, uint32_t how, uint32_t access) {
     for (uint32_t first = 0; mask >> first;) {
         first += (uint32_t)__builtin_ctz(mask >> first);
         uint32_t count = (uint32_t)__builtin_ctz(~(mask >> first));
-        add_run(runs, granule + first, count, how);
+        add_run(runs, row, (RecordingTouched){granule + first, count, how, access & STAMP});
         first += count;
     }
 }
@@ -135,55 +138,74 @@ typedef struct TouchedCell {
     uint64_t low, high;
 } TouchedCell;
 
-/* None, or one of the scope of a device, or a wider one; of a write that was observed it is kept otherwise. */
+/* Of the scope of a device, or a wider one; of a write that was observed it is kept otherwise. */
 static bool is_strongly(uint32_t access) {
-    enum { STAMP = (1 << SHADOW_STAMP) - 1, DEVICE = 3, CLUSTER_OBSERVED = 5 };
+    enum { DEVICE = 3, CLUSTER_OBSERVED = 5 };
     uint32_t scope = access >> SHADOW_STAMP & 7;
-    return !(access & STAMP) || (scope >= DEVICE && scope != CLUSTER_OBSERVED);
+    return scope >= DEVICE && scope != CLUSTER_OBSERVED;
 }
 
 /* Of `units` granules, which a cell says the same of. */
-static void add_cell(TouchedRuns *runs, const TouchedCell *cell, uint32_t tag, uint64_t address, uint32_t units) {
-    if (shadow_cell_tag(cell->low, cell->high) != tag)
+static void add_cell(TouchedRuns *runs, const TouchedCell *cell, uint64_t address, uint32_t units) {
+    uint32_t tag = shadow_cell_tag(cell->low, cell->high);
+    runs->lost |= tag > runs->tag; /* tags go up from launch to launch until all cells are cleared */
+    if (tag != runs->tag)
         return;
-    uint32_t masks = (uint32_t)(cell->low >> 32), first = (uint32_t)cell->high, second = (uint32_t)(cell->high >> 32);
-    bool written = (uint32_t)cell->low & ((1u << SHADOW_STAMP) - 1);
+    uint32_t masks = (uint32_t)(cell->low >> 32), write = (uint32_t)cell->low;
+    uint32_t readers[] = {(uint32_t)cell->high, (uint32_t)(cell->high >> 32)};
     for (uint32_t i = 0; i < units; i++) {
         uint64_t granule = address + i * (uint64_t)SHADOW_GRANULE;
-        if (written)
-            add_mask(runs, granule, masks & 0xffff,
-                     is_strongly((uint32_t)cell->low) ? RECORDING_STRONGLY_WRITTEN : RECORDING_WRITTEN);
-        add_mask(runs, granule, masks >> 16,
-                 is_strongly(first) && is_strongly(second) ? RECORDING_STRONGLY_READ : RECORDING_READ);
+        if (write & STAMP)
+            add_mask(runs, granule, masks & 0xffff, 0,
+                     is_strongly(write) ? RECORDING_STRONGLY_WRITTEN : RECORDING_WRITTEN, write);
+        for (uint32_t k = 0; k < 2; k++)
+            if (readers[k] & STAMP)
+                add_mask(runs, granule, masks >> 16, 1 + k,
+                         is_strongly(readers[k]) ? RECORDING_STRONGLY_READ : RECORDING_READ, readers[k]);
     }
 }
 
-static bool add_cells(const GpuShadow *shadow, TouchedRuns *runs, uint32_t tag, uint64_t address, uint64_t bytes,
+static bool add_cells(const GpuShadow *shadow, TouchedRuns *runs, uint64_t address, uint64_t bytes,
                       TouchedCell *buffer) {
     enum { UNITS = SHADOW_LINE / SHADOW_GRANULE };
     uint64_t offset = address - shadow->real, lines = bytes / SHADOW_LINE, granules = bytes / SHADOW_GRANULE;
     if (shadow_copy_back(shadow, buffer, shadow->lines + offset / UNITS, lines * sizeof *buffer))
         return false;
     for (uint64_t i = 0; i < lines; i++)
-        add_cell(runs, &buffer[i], tag, address + i * SHADOW_LINE, UNITS);
+        add_cell(runs, &buffer[i], address + i * SHADOW_LINE, UNITS);
     if (shadow_copy_back(shadow, buffer, shadow_cells_at(shadow, address), granules * sizeof *buffer))
         return false;
     for (uint64_t i = 0; i < granules; i++)
-        add_cell(runs, &buffer[i], tag, address + i * SHADOW_GRANULE, 1);
+        add_cell(runs, &buffer[i], address + i * SHADOW_GRANULE, 1);
     return true;
 }
 
+uint32_t gpu_shadow_stamps(const GpuShadow *shadow, uint32_t tag) {
+    return shadow->beside.forms[tag];
+}
+
+/* Whether another launch could run at the same time: of what both have touched, cells keep one. */
+static bool has_beside(const GpuShadow *shadow, uint32_t tag) {
+    uint32_t any = 0;
+    for (unsigned i = 0; i < 8; i++)
+        any |= shadow->beside.begun[tag][i];
+    for (uint32_t other = 1; other <= SHADOW_TAGS; other++)
+        any |= shadow->beside.begun[other][tag / 32] >> tag % 32 & 1;
+    return any;
+}
+
 bool gpu_shadow_touched(const GpuShadow *shadow, uint32_t tag, uint64_t address, uint64_t bytes, RecordingTouched *to,
-                        uint32_t room, uint32_t *count) {
+                        uint32_t room, uint32_t *count, bool *lost) {
     static const uint64_t step = 1 << 22;
     bool inside = address - shadow->real < shadow->range && bytes <= shadow->range - (address - shadow->real);
     TouchedCell *buffer = inside && !shadow->seed ? malloc(step / SHADOW_GRANULE * sizeof *buffer) : NULL;
-    TouchedRuns runs = {.to = to, .room = room, .count = *count};
+    TouchedRuns runs = {.to = to, .room = room, .count = *count, .tag = tag};
     bool good = buffer;
     bytes = (bytes + SHADOW_LINE - 1) / SHADOW_LINE * SHADOW_LINE;
     for (uint64_t done = 0; good && !runs.full && done < bytes; done += step)
-        good = add_cells(shadow, &runs, tag, address + done, bytes - done < step ? bytes - done : step, buffer);
+        good = add_cells(shadow, &runs, address + done, bytes - done < step ? bytes - done : step, buffer);
     free(buffer);
     *count = runs.count;
+    *lost |= runs.lost || has_beside(shadow, tag);
     return good && !runs.full;
 }

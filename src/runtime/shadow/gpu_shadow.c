@@ -220,7 +220,8 @@ bool gpu_shadow_holds(const GpuShadow *shadow, uint64_t address, uint64_t *base,
 static void close_seat(GpuShadow *shadow, GpuShadowSeat *seat) {
     GpuShadowStore *stores[] = {&seat->state, &seat->actors, &seat->vectors,  &seat->rows,
                                 &seat->flags, &seat->ctas,   &seat->taken,    &seat->reports,
-                                &seat->pairs, &seat->begun,  &seat->clusters, &seat->waits};
+                                &seat->pairs, &seat->begun,  &seat->clusters, &seat->waits,
+                                &seat->signals};
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (stores[i]->address)
             shadow->driver.cuMemFree_v2(stores[i]->address);
@@ -327,15 +328,23 @@ static uint64_t wait_bytes(const GpuShadowPlan *plan) {
     return 4 * ((uint64_t)plan->actors / 32 + 1);
 }
 
-static bool make_stores(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowPlan *plan, bool dependent) {
+static bool wants_signals(const GpuShadow *shadow, const GpuShadowPlan *plan, const GpuShadowShape *shape) {
+    return shape->signals && plan->clocked && !shadow->seed;
+}
+
+static bool make_stores(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowPlan *plan,
+                        const GpuShadowShape *shape) {
     uint64_t slots = plan->slots;
     if (!make_room(shadow, &seat->state, sizeof(ShadowState)) ||
         !make_room(shadow, &seat->reports, SHADOW_REPORTS * sizeof(ShadowReport)) ||
         !make_room(shadow, &seat->pairs, SHADOW_PAIRS * 4) ||
-        (dependent && !make_room(shadow, &seat->waits, wait_bytes(plan))))
+        (shape->dependent && !make_room(shadow, &seat->waits, wait_bytes(plan))))
         return false;
     if (!plan->clocked)
         return true;
+    if (wants_signals(shadow, plan, shape) &&
+        !make_room(shadow, &seat->signals, SHADOW_SIGNALS * sizeof(ShadowSignal)))
+        return false;
     return make_room(shadow, &seat->actors, slots * sizeof(ShadowActor)) &&
            make_room(shadow, &seat->vectors, slots * SHADOW_VECTORS * plan->stride) &&
            make_room(shadow, &seat->rows, plan->rows * plan->row_bytes) &&
@@ -392,11 +401,13 @@ static void fill_header(GpuShadow *shadow, GpuShadowSeat *seat, const GpuShadowP
                                  .random = shadow->tag * 0x9e3779b97f4a7c15u,
                                  .slot_words = (plan->slots + 31) / 32,
                                  .begun = shadow->seed ? seat->begun.address : 0,
-                                 .clusters = shadow->seed ? seat->clusters.address : 0,
                                  .real = shadow->real,
                                  .bytes = shadow->range,
                                  .cells = shadow->cells,
-                                 .waits = shape->dependent ? seat->waits.address : 0};
+                                 .waits = shape->dependent ? seat->waits.address : 0,
+                                 .signals = wants_signals(shadow, plan, shape) ? seat->signals.address : 0};
+    if (shadow->seed)
+        seat->header.clusters = seat->clusters.address;
     uint32_t count = shape->map_count < SHADOW_MAPS ? shape->map_count : SHADOW_MAPS;
     if (count)
         memcpy(seat->header.maps, shape->maps, count * sizeof *shape->maps);
@@ -417,6 +428,13 @@ static ShadowGpuShadowResult fetch(GpuShadow *shadow, GpuShadowSeat *seat, GpuSh
     uint64_t used = (uint64_t)result->state.rows_used * result->state.row_bytes;
     if (used < seat->used_rows)
         seat->used_rows = used;
+    uint32_t signals = !shadow->seed && result->state.signals ? result->state.signal_count : 0;
+    result->signal_count = signals < SHADOW_SIGNALS ? signals : SHADOW_SIGNALS;
+    if (result->signal_count)
+        status = shadow_copy_back(shadow, result->signals, seat->signals.address,
+                                  result->signal_count * sizeof *result->signals);
+    if (status)
+        return status;
     result->count = result->state.report_count < SHADOW_REPORTS ? result->state.report_count : SHADOW_REPORTS;
     return result->count
                ? shadow_copy_back(shadow, result->reports, seat->reports.address, result->count * sizeof(ShadowReport))
@@ -632,7 +650,7 @@ static const char *prepare(GpuShadow *shadow, const GpuShadowMark *mark, const G
                                                     : "the kernel was instrumented by another version of Weir";
     if (problem)
         return problem;
-    if (!make_stores(shadow, seat, &plan, shape->dependent) || !next_tag(shadow) ||
+    if (!make_stores(shadow, seat, &plan, shape) || !next_tag(shadow) ||
         !clear_launch(shadow, seat, &plan, shape->dependent) || (shadow->seed && !number_slots(shadow, seat, &plan)))
         return "there is not enough memory on the device for clocks and reports";
     uint32_t form = shadow_split(shadow->tag, (plan.clocked ? plan.slots : plan.actors + 1) << plan.shift, plan.actors,

@@ -21,6 +21,8 @@ typedef struct GpuShadowResult {
     ShadowState state; /* the counters behind `trouble` */
     ShadowReport reports[SHADOW_REPORTS];
     uint32_t count; /* of them that are there */
+    ShadowSignal signals[SHADOW_SIGNALS];
+    uint32_t signal_count; /* of them that are there; more were made if the state says so */
 } GpuShadowResult;
 
 typedef struct GpuShadowOptions {
@@ -59,10 +61,13 @@ bool gpu_shadow_unreserve(GpuShadow *shadow, uint64_t address);
 bool gpu_shadow_lends(const GpuShadow *shadow, uint64_t address);
 int gpu_shadow_map(GpuShadow *shadow, uint64_t address, uint64_t bytes);
 void gpu_shadow_unmap(GpuShadow *shadow, uint64_t address, uint64_t bytes);
-/* Adds what the launch of that tag, which is over, has touched there, and no later launch has since. False: it cannot
- * be said, or it is more than `room`. */
+/* Adds what the launch of that tag, which is over, has touched there, and no other launch has since: `*lost` if some
+ * has, or could run at the same time. False: it cannot be said, or it is more than `room`. */
 bool gpu_shadow_touched(const GpuShadow *shadow, uint32_t tag, uint64_t address, uint64_t bytes, RecordingTouched *to,
-                        uint32_t room, uint32_t *count);
+                        uint32_t room, uint32_t *count, bool *lost);
+
+/* How stamps of that launch are laid out (RecordingTouchedHead.form). */
+uint32_t gpu_shadow_stamps(const GpuShadow *shadow, uint32_t tag);
 
 /* The 16 bytes of the module's variable `weir_shadow`. */
 typedef struct GpuShadowMark {
@@ -75,6 +80,7 @@ typedef struct GpuShadowShape {
     const ShadowMap *maps;
     uint32_t map_count;
     bool dependent; /* it may begin before the launch before it has ended */
+    bool signals;   /* what may order it and launches of other processes is wanted */
     void *about;    /* of the launch, for free(): until no launch can run at the same time any more */
     /* Of it and one that was made earlier: GPU_SHADOW_BEGUN, ...; NULL: each is over when the next one begins. */
     unsigned (*beside)(const void *about, const void *earlier);

@@ -56,7 +56,7 @@ typedef struct GpuShadowStore {
 
 /* What a launch needs, until it is over. */
 typedef struct GpuShadowSeat {
-    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters, waits;
+    GpuShadowStore state, actors, vectors, rows, flags, ctas, taken, reports, pairs, begun, clusters, waits, signals;
     uint64_t used_rows; /* bytes of rows that launches may have written */
     ShadowState header;
     uint32_t tag, was; /* tag: 0: no launch has it; was: the last one that had */
