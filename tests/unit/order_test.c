@@ -219,6 +219,9 @@ static Verdict *check(const char *text, Arena *arena, Trace *trace) {
     "free 4096 \"\"\nalloc 4096 64 0 \"a.py:6\"\nlaunch 0 \"q\" \"a.py:7\"\nw 4096 64\nend\n"
 /* By signals whose address and time alone are known. */
 #define RELEASES(time, warp, address) PRODUCER("0") "release " time " " warp " " address "\nw 4096 64\nprocess 8\n"
+#define PRODUCED "at 5\nlaunch 0 \"p\" \"a.py:4\"\ngrid 1 2 1 0\nstep 6 0 1 4096 64 \"k.py:2\"\n"
+#define RELEASED "process 7\n" PRODUCED "release 10 0 4160\nw 4096 64\n"
+#define CALLED   SHARED_ALONE "process 8\ncalls\n"
 #define ACQUIRES(time, address, read)                                                                               \
     "process 8\nat 4\nlaunch 0 \"c\" \"b.py:5\"\ngrid 1 1 1 0\nacquire " time " 0 " address "\nstep " read " 0 0 9000 64 \"k.py:7\"\n" \
     "r 9000 64\nend\n"
@@ -405,6 +408,11 @@ static void logs_have_verdicts(void **state) {
         {RELEASES("10", "0", "4160") ACQUIRES("9", "9064", "21"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {RELEASES("10", "0", "4160") ACQUIRES("20", "9060", "21"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {RELEASES("10", "1", "4160") ACQUIRES("20", "9064", "21"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        /* the host of the first knows that it is over when the second is launched: when that call begins, or only then;
+           or the caller has waited meanwhile */
+        {SHARED_ALONE RELEASED "await-stream 0\nprocess 8\ncalls\n" ACQUIRES("9", "9064", "21"), VERDICT_INCOMPLETE, 0, 0},
+        {CALLED RELEASED "await-stream 0\n" ACQUIRES("9", "9064", "21"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
+        {CALLED RELEASED "await-stream 0\nprocess 8\nawait-all\n" ACQUIRES("9", "9064", "21"), VERDICT_INCOMPLETE, 0, 0},
         /* by a warp that does not know that the other one has written; behind a barrier of the CTA */
         {WRITES("10 1 431 4160 4", "0") READS("420", "1"), VERDICT_FINDINGS, 1, RULE_PROGRAM_RACE},
         {PRODUCER("0") "arrive 7 0 1\narrive 7 1 1\npass 8 0 1\npass 8 1 1\nstep 10 1 431 4160 4 \"k.py:3\"\nw 4096 "

@@ -290,6 +290,7 @@ static void close_operation(ProgramCheck *check) {
                                "an operation at line %u of the log is in an unknown stream: it was not checked",
                                check->operation.line);
     }
+    program_learns(check);
     check->number++;
     check->operations++;
     check->touch_count = 0;
@@ -491,6 +492,12 @@ static void forget_event(ProgramCheck *check, uint64_t id) {
     event->clock = NULL;
 }
 
+/* Whether this thread of the host knows more behind it. */
+static bool is_wait(OrderVerb verb) {
+    return verb == ORDER_AWAIT_EVENT || verb == ORDER_AWAIT_STREAM || verb == ORDER_AWAIT_ALL || verb == ORDER_LEARN ||
+           verb == ORDER_RECEIVE;
+}
+
 static void do_line(ProgramCheck *check, const OrderLine *line) {
     OrderLane *lane;
     if (line->verb >= ORDER_READS && line->verb <= ORDER_UNSEEN) {
@@ -506,6 +513,8 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         return;
     }
     close_operation(check);
+    if (is_wait(line->verb))
+        program_learns(check);
     switch (line->verb) {
     case ORDER_PROCESS:
         check->too_many |= !program_enter(check, line->numbers[0]);
@@ -556,6 +565,9 @@ static void do_line(ProgramCheck *check, const OrderLine *line) {
         break;
     case ORDER_USE:
         use_memory(check, line);
+        break;
+    case ORDER_CALLS:
+        program_calls(check);
         break;
     case ORDER_LAUNCH:
     case ORDER_DEPENDENT:

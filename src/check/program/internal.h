@@ -72,6 +72,8 @@ typedef struct ProgramProcess {
     Str name;
     uint64_t time;       /* of what follows in it */
     OrderThread *thread; /* that does what follows in it */
+    const OrderThread *caller; /* that is in the call of its next operation; NULL: none is known to be */
+    OrderClock *called;        /* what threads of the host knew when it began */
     ProgramMapping *mappings;
     uint32_t mapping_count, mapping_capacity;
     ProgramSignal *signals; /* operations that may signal other processes: the last one of each lane */
@@ -186,6 +188,11 @@ ProgramProcess *program_process(ProgramCheck *check);
 /* What follows is done by that process; false: there are too many. */
 bool program_enter(ProgramCheck *check, uint64_t id);
 const char *program_process_name(const ProgramCheck *check, uint32_t index);
+/* This thread is in the call that makes its next operation; it has made it, or waited for something meanwhile. */
+void program_calls(ProgramCheck *check);
+void program_learns(ProgramCheck *check);
+/* What threads of the host may have told this one before the operation that is being done. */
+const OrderClock *program_issued(ProgramCheck *check);
 /* An address of this process as the engine has it; false: not all of `reach` bytes from there on are in the memory that
  * it is of. */
 bool program_address(ProgramCheck *check, uint64_t *address, uint64_t reach);

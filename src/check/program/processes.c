@@ -39,6 +39,26 @@ const char *program_process_name(const ProgramCheck *check, uint32_t index) {
     return verdict_text(check->verdict, "process %llu", (unsigned long long)process->id);
 }
 
+/* ---- Calls ---------------------------------------------------------------------------------------- */
+
+void program_calls(ProgramCheck *check) {
+    ProgramProcess *process = program_process(check);
+    process->called = process->called ? process->called : ARENA_NEW(check->arena, OrderClock);
+    *process->called = check->order.hosts;
+    process->caller = check->thread;
+}
+
+void program_learns(ProgramCheck *check) {
+    ProgramProcess *process = program_process(check);
+    if (process->caller == check->thread)
+        process->caller = NULL;
+}
+
+const OrderClock *program_issued(ProgramCheck *check) {
+    const ProgramProcess *process = program_process(check);
+    return process->caller && process->caller == check->thread ? process->called : &check->order.hosts;
+}
+
 /* ---- Addresses ---------------------------------------------------------------------------------------- */
 
 static ProgramMapping *mapping_at(ProgramProcess *process, uint64_t address) {

@@ -201,7 +201,7 @@ static const OrderClock *issued_of(const ProgramTogether *together, uint32_t lau
 
 /* What threads of the host know now, for as long as the check lasts. */
 static const OrderClock *keep_issued(ProgramTogether *together) {
-    const OrderClock *now = &together->check->order.hosts;
+    const OrderClock *now = program_issued(together->check);
     if (!together->kept || memcmp(together->kept, now, sizeof *now) != 0) {
         OrderClock *copy = ARENA_NEW(together->check->arena, OrderClock);
         *copy = *now;
@@ -541,7 +541,7 @@ static void start_launch(ProgramTogether *together, uint32_t number) {
     TogetherLaunch *launch = calloc(1, sizeof *launch);
     uint32_t warps = (uint32_t)(together->grid[0] * together->grid[1]);
     uint32_t *threads = calloc(warps + 1, sizeof *threads);
-    OrderClock *issued = copy_of(&check->order.hosts);
+    OrderClock *issued = copy_of(program_issued(check));
     if (!launch || !threads || !issued) {
         check->races.failed = true;
         free(launch);
@@ -551,7 +551,6 @@ static void start_launch(ProgramTogether *together, uint32_t number) {
     }
     for (uint32_t i = 0; i < warps; i++)
         threads[i] = GSAN_NO_THREAD;
-    issued->open = check->order.hosts.open;
     *launch = (TogetherLaunch){.next = together->active,
                                .launch = number,
                                .step_count = together->step_count,
@@ -580,7 +579,7 @@ void program_together_operation(ProgramCheck *check, const OrderLane *lane) {
         uint32_t number = add_operation(together, lane);
         if (number != UINT32_MAX)
             forget_gone(together);
-        together->issued = &check->order.hosts;
+        together->issued = program_issued(check);
         if (number != UINT32_MAX && steps) {
             start_launch(together, number);
         } else if (number != UINT32_MAX) {

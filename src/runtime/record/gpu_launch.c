@@ -443,6 +443,7 @@ static void prepare(GpuKernel *kernel, const SeenLaunch *launch) {
     kernel->prepared = true;
     if (!gpu_options()->launches)
         return;
+    peers_calls();
     pthread_mutex_unlock(&gpu_mutex);
     int mode = gpu_relax();
     gpu_variant(kernel, launch, &module, &why);

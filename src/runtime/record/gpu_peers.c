@@ -96,6 +96,11 @@ void peers_begin(void) {
     __atomic_store_n(&on, true, __ATOMIC_RELAXED);
 }
 
+void peers_calls(void) {
+    if (peers_on())
+        say("calls");
+}
+
 static void spell(const IpcHandle *handle, char key[KEY_BYTES]) {
     for (size_t i = 0; i < sizeof handle->bytes; i++)
         snprintf(key + 2 * i, 3, "%02x", (unsigned char)handle->bytes[i]);

@@ -37,6 +37,8 @@ void peers_closed(DevicePointer at);
 /* An event that others can open by the handle, or that is opened by it. */
 void peers_event(Handle event, const IpcHandle *handle);
 
+/* This thread is in the call that makes its next launch: it learns nothing from other processes before that. */
+void peers_calls(void);
 /* The log is to have all memory that launches may access from here on. */
 void peers_announce(void);
 
