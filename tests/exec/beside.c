@@ -309,6 +309,8 @@ static int with_pool(const char *what) {
         cuStreamSynchronize(two);
     if (host ? cuMemFree_v2(box) : cuMemFreeAsync(box, one))
         return 2;
+    if (strcmp(what, "pool-behind") == 0)
+        launch(produce, one, 0);
     if (strcmp(what, "pool-again") != 0)
         return 0;
     if (cuMemAllocAsync(&again, 1024, two) || again != box) /* the driver has it wait for stream one */

@@ -40,6 +40,10 @@ Beside recording_beside_copy(const Recording *launch, const RecordingCopy *copy,
     return open || handed_on ? BESIDE_MAYBE : BESIDE_BOTH;
 }
 
+bool recording_behind_copy(const Recording *launch, const RecordingCopy *copy) {
+    return copy->number < known_of(launch, copy->stream)->copies;
+}
+
 int recordings_by_number(const Recording *one, const Recording *other) {
     uint64_t a = one->order ? one->order->process : 0, b = other->order ? other->order->process : 0;
     if (a != b)

@@ -18,6 +18,8 @@ Beside recordings_concurrent(const Recording *first, const Recording *second);
 /* A launch and a copy of its program: BESIDE_BEFORE: one of them is over when the other begins. */
 struct RecordingCopy;
 Beside recording_beside_copy(const Recording *launch, const struct RecordingCopy *copy, const RecordingKnown *known);
+/* Whether the copy is over before the launch begins. */
+bool recording_behind_copy(const Recording *launch, const struct RecordingCopy *copy);
 /* By their programs, and in the order in which they were launched. */
 int recordings_by_number(const Recording *one, const Recording *other);
 /* The number of the launch before it that it depends on, + 1; 0: it depends on none. */

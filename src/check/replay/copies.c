@@ -1,5 +1,5 @@
 /* Copies, memsets, allocations and frees that may have run at the same time as the launch that is played: whether it
- * accesses their memory.
+ * accesses their memory. And memory that was freed before.
  *
  * A kernel that reads memory by strong accesses which a copy writes may wait for that one so; and launches that run
  * beside each other may order each other: then it is not known whether the two race. */
@@ -15,7 +15,7 @@ typedef struct CopyRange {
     RecordingArea area;
     uint64_t end;
     uint32_t copy;
-    bool writes;
+    bool writes, freed; /* freed: before the launch, which is to access nothing of it */
 } CopyRange;
 
 typedef struct CopyHit {
@@ -37,13 +37,65 @@ typedef struct PlayCopies {
 /* ---- Which ones ----------------------------------------------------------------------------------- */
 
 static void add_range(PlayCopies *copies, Arena *arena, uint32_t copy, const RecordingArea *area, bool writes) {
-    CopyRange range = {*area, recording_area_end(area), copy, writes};
+    CopyRange range = {*area, recording_area_end(area), copy, writes, false};
     for (uint32_t i = 0; i < copies->count; i++) /* the first of those that are alike is enough */
         if (memcmp(&copies->ranges[i].area, area, sizeof *area) == 0 && copies->ranges[i].writes == writes)
             return;
     copies->full |= copies->count == MOST_RANGES;
     if (area->bytes && !copies->full)
         *ARENA_PUSH(arena, copies->ranges, copies->count, copies->capacity) = range;
+}
+
+/* Memory of a pool, by the last call that was about it. */
+typedef struct CopyPooled {
+    RecordingMemory memory;
+    uint32_t copy;
+    bool freed, allocated; /* allocated: by a call before that */
+} CopyPooled;
+
+static bool overlap(const RecordingMemory *one, const RecordingMemory *other) {
+    return one->base < other->base + other->bytes && other->base < one->base + one->bytes;
+}
+
+static CopyPooled *pooled_at(CopyPooled *pooled, uint32_t count, const RecordingMemory *memory) {
+    for (uint32_t i = 0; i < count; i++)
+        if (overlap(&pooled[i].memory, memory))
+            return &pooled[i];
+    return NULL;
+}
+
+static bool is_there(const Recording *recording, const RecordingMemory *memory) {
+    for (size_t i = 0; i < recording->memory_count; i++)
+        if (overlap(&recording->memory[i], memory))
+            return true;
+    return false;
+}
+
+/* What streams have freed last, and nothing has allocated again: from the last call back to that which had allocated
+ * it. */
+static void find_freed(const Recording *recording, PlayCopies *copies, Arena *arena) {
+    enum { MOST_BACK = 4096, MOST_POOLED = 256 };
+    CopyPooled *pooled = ARENA_ARRAY(arena, CopyPooled, MOST_POOLED);
+    uint32_t count = 0, calls = 0;
+    for (uint32_t i = copies->all->count; i-- > 0 && calls < MOST_BACK;) {
+        const RecordingCopy *copy = &copies->all->items[i];
+        bool frees = copy->flags & RECORDING_COPY_FREES, allocates = copy->flags & RECORDING_COPY_ALLOCATES;
+        if ((!frees && !allocates) || copy->launches > recording->launch.number)
+            continue;
+        calls++;
+        RecordingMemory memory = {copy->writes.base, copy->writes.bytes};
+        CopyPooled *known = pooled_at(pooled, count, &memory);
+        if (known)
+            known->allocated |= allocates && known->memory.base == memory.base;
+        else if (count < MOST_POOLED && (allocates || recording_behind_copy(recording, copy)))
+            pooled[count++] = (CopyPooled){memory, i, frees, false};
+    }
+    for (uint32_t i = 0; i < count && copies->count < MOST_RANGES; i++)
+        if (pooled[i].freed && pooled[i].allocated && !is_there(recording, &pooled[i].memory)) {
+            const RecordingArea *area = &copies->all->items[pooled[i].copy].writes;
+            *ARENA_PUSH(arena, copies->ranges, copies->count, copies->capacity) =
+                (CopyRange){*area, recording_area_end(area), pooled[i].copy, true, true};
+        }
 }
 
 void copies_find(Player *player) {
@@ -67,6 +119,7 @@ void copies_find(Player *player) {
         add_range(copies, arena, i, &all->items[i].reads, false);
         add_range(copies, arena, i, &all->items[i].writes, true);
     }
+    find_freed(recording, copies, arena);
     player->copies = copies->count ? copies : NULL;
 }
 
@@ -110,7 +163,7 @@ static void see_bytes(Player *player, const PtxEvent *event, uint32_t lane, PtxL
         RecordingMemory both;
         if ((reads && !range->writes) || !recording_area_meets(&range->area, begin, end, &both))
             continue;
-        copies->polled |= event->access.strong && event->access.kind != KIND_WRITE && range->writes;
+        copies->polled |= !range->freed && event->access.strong && event->access.kind != KIND_WRITE && range->writes;
         CopyHit *hit = hit_of(player, i, event);
         if (hit && !hit->race.times++) {
             PtxBlock *block = ARENA_NEW(&player->check->arena, PtxBlock);
@@ -150,13 +203,16 @@ void copies_report(const Player *player) {
         OutsideRace *race = &copies->hits[i].race;
         const RecordingCopy *copy = &copies->all->items[copies->ranges[copies->hits[i].range].copy];
         race->returned = !strstr(copy->name, "Async");
+        race->freed = copies->ranges[copies->hits[i].range].freed;
         race->later = copy->launches > player->recording->launch.number;
         race->noun = copy->flags & RECORDING_COPY_ALLOCATES ? "allocation"
                      : copy->flags & RECORDING_COPY_FREES   ? "free"
                                                             : NULL;
         race->what = verdict_text(check->verdict, "%s %llu of the program (%.*s)", race->noun ? "call" : "copy",
                                   (unsigned long long)copy->number, (int)strcspn(copy->name, "_"), copy->name);
-        if (copies->polled || copies->maybe || check->options->together == TOGETHER_PLAYED)
+        if (race->freed)
+            threads_race_outside(check, race);
+        else if (copies->polled || copies->maybe || check->options->together == TOGETHER_PLAYED)
             verdict_incomplete(
                 check->verdict, verdict_text(check->verdict, "%.*s", STR_ARG(race->side.code->form->text)),
                 code_line(check->program, race->side.code),

@@ -147,6 +147,7 @@ typedef struct OutsideRace {
     bool writes;      /* the other */
     bool later;       /* ... and was made later */
     bool returned;    /* ... by a call that has no stream, and does not wait for it */
+    bool freed;       /* ... and was over before: the memory is not there any more */
     const char *noun; /* what it does; NULL: it reads or writes */
     const char *what; /* that is: "the copy 5 (cuMemcpyHtoDAsync)" */
     uint64_t times;

@@ -53,10 +53,10 @@ EXPORTED Result cuMemAllocManaged(DevicePointer *to, size_t bytes, unsigned flag
 }
 
 /* Memory that comes from a stream. In one that is captured it is allocated when its graph is launched. */
-static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
+static void add_async(DevicePointer memory, size_t bytes, OrderStream stream, const char *name) {
     GUARDED(memory_add_pooled(memory, bytes));
     if (order_on() && gpu_capture(order_handle(stream)) == CAPTURE_NONE)
-        order_pooled(&(OrderPooled){.stream = stream, .memory = {memory, bytes}, .name = "cuMemAllocAsync"});
+        order_pooled(&(OrderPooled){.stream = stream, .memory = {memory, bytes}, .name = name});
 }
 
 #define ALLOCATE_ASYNC(name, per_thread)                                                    \
@@ -65,7 +65,7 @@ static void add_async(DevicePointer memory, size_t bytes, OrderStream stream) {
         if (!checked_allocate(to, bytes, &result))                                          \
             OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle), to, bytes, stream)); \
         if (!result)                                                                        \
-            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                 \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread}, #name);          \
         return result;                                                                      \
     }
 ALLOCATE_ASYNC(cuMemAllocAsync, false)
@@ -77,7 +77,7 @@ ALLOCATE_ASYNC(cuMemAllocAsync_ptsz, true)
         if (!checked_allocate(to, bytes, &result))                                                        \
             OR_MAKE_ROOM(NEXT(name, (DevicePointer *, size_t, Handle, Handle), to, bytes, pool, stream)); \
         if (!result)                                                                                      \
-            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread});                               \
+            add_async(*to, bytes, (OrderStream){NULL, stream, per_thread}, #name);                        \
         return result;                                                                                    \
     }
 ALLOCATE_FROM(cuMemAllocFromPoolAsync, false)

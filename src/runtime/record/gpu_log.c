@@ -39,6 +39,7 @@ static void write_piece(void) {
 static void begin_log(void) {
     char path[4096];
     log.begun = true;
+    gpu_begin(); /* there may be no kernel */
     log.process = getpid();
     name_log(path, sizeof path, ".order");
     log.file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);

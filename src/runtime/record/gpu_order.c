@@ -796,5 +796,5 @@ uint64_t order_library_beside(void) {
 void order_log_end(bool alone) {
     if (alone && copies_beside && !named_on())
         LOCKED(LOG("missing \"what kernels without PTX access is not known\""));
-    LOCKED(log_end(copies_beside || named_said() || shares));
+    LOCKED(log_end(copies_beside || named_said() || shares || (copy_count && !launched)));
 }

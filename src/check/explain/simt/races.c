@@ -526,9 +526,19 @@ Finding *threads_race_between(const ThreadsCheck *check, const ThreadsCheck *oth
 
 /* ---- With what is no kernel ---------------------------------------------------------------------- */
 
+/* What is wrong with it is not the order. */
+static void explain_freed(const ThreadsCheck *check, const OutsideRace *race, Finding *finding, const Facts *facts) {
+    finding->message = verdict_text(check->verdict, "%s %s %s, which %s has freed", facts->agent, facts->verb,
+                                    facts->object, race->what);
+    finding->why = "The memory was freed before the launch, in the order of its streams, and nothing has allocated it "
+                   "again since.";
+    finding->fix = "Free the memory after its last use.";
+}
+
 Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race) {
     bool reads = race->side.access.kind == KIND_READ;
-    RuleId rule = !reads && race->writes ? RULE_RACE_WAW
+    RuleId rule = race->freed              ? RULE_ACCESS_INVALID
+                  : !reads && race->writes ? RULE_RACE_WAW
                   : reads == race->later ? RULE_RACE_WAR /* what was read is written later */
                                          : RULE_RACE_RAW;
     Finding *finding = threads_finding(check, rule, "global", &(PtxSchedule){0}, 0, race->times);
@@ -540,8 +550,11 @@ Finding *threads_race_outside(const ThreadsCheck *check, const OutsideRace *race
                    .other_noun = race->noun     ? race->noun
                                  : race->writes ? "write"
                                                 : "read"};
-    explain(check->verdict, finding, race->returned && !race->later ? CAUSE_UNORDERED_COPY : CAUSE_UNORDERED_STREAMS,
-            &facts);
+    if (race->freed)
+        explain_freed(check, race, finding, &facts);
+    else
+        explain(check->verdict, finding,
+                race->returned && !race->later ? CAUSE_UNORDERED_COPY : CAUSE_UNORDERED_STREAMS, &facts);
     finding->schedule = every_schedule;
     FindingPlace **places = code_places(check, finding, &race->side.code, 1);
     places[0]->agent = facts.agent;
