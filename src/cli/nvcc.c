@@ -286,9 +286,30 @@ static char **command_line(const Compilation *compilation, const char *arch, con
     return words;
 }
 
+/* Whether the flags say what it is compiled for; nvcc has a default of its own otherwise, an old one. */
+static bool names_target(const Compilation *compilation) {
+    static const char *const flags[] = {"-arch", "--gpu-architecture", "-code", "--gpu-code"};
+    for (size_t i = 0; i < compilation->words.count; i++)
+        for (size_t k = 0; k < sizeof flags / sizeof *flags; k++) {
+            size_t size = strlen(flags[k]);
+            const char *word = compilation->words.items[i];
+            if (strncmp(word, flags[k], size) == 0 && (!word[size] || word[size] == '='))
+                return true;
+        }
+    return compilation->architectures > 0;
+}
+
+static void say_target(const char *source, const char *text) {
+    const char *target = strstr(text, ".target sm_");
+    if (target)
+        complain("%s: no -arch is given: nvcc compiled it for sm_%.*s, and code for newer targets is not checked; "
+                 "add -- -arch=sm_90, or the target of the build",
+                 source, (int)strcspn(target + strlen(".target sm_"), ", \t\r\n"), target + strlen(".target sm_"));
+}
+
 /* The PTX that is in the file, under the name that it would have beside its source. */
-static weir_file *open_ptx(weir_context *weir, const Options *options, const char *from, const char *source,
-                           char **why) {
+static weir_file *open_ptx(weir_context *weir, const Options *options, const Compilation *compilation, const char *from,
+                           const char *source, char **why) {
     FILE *file = fopen(from, "r");
     char *text = NULL, *name = NULL, part[1 << 16];
     size_t size = 0;
@@ -298,6 +319,8 @@ static weir_file *open_ptx(weir_context *weir, const Options *options, const cha
     bool good = to && fclose(to) == 0 && asprintf(&name, "%.*sptx", (int)(strlen(source) - 2), source) >= 0;
     bool nothing = good && options->command == COMMAND_NVCC && !strstr(text, ".entry");
     weir_file *opened = good && !nothing ? weir_open_buffer(weir, name, text, size) : NULL;
+    if (opened && options->command != COMMAND_NVCC && !names_target(compilation))
+        say_target(source, text);
     if (!opened && !nothing)
         *why = strdup(good ? weir_error(weir) : "the PTX that nvcc wrote cannot be read");
     if (file)
@@ -324,7 +347,7 @@ static weir_file *compile(weir_context *weir, const Options *options, Compilatio
         status = words ? run_compiler(words, compilation->folder, said) : 127;
         free(words);
         if (status == 0)
-            file = open_ptx(weir, options, temporary, source, why);
+            file = open_ptx(weir, options, compilation, temporary, source, why);
         else if (asprintf(why, status == 127 ? "%s cannot be run" : "%s does not compile it", compilation->nvcc) < 0)
             *why = NULL;
         unlink(temporary);
