@@ -14,13 +14,13 @@ _weir() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
     local commands="check exec run report membar prove lint merge parse launch instrument nvcc rules help"
     local -A options=(
-        [check]="--help -h --version -V --arg --baseline --block --cache --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-cache --no-config --no-launch --nvcc-flags --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --cross-check --gsan --jobs -j --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
-        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --cross-check --gsan --hang-after --jobs -j --mma-order --mode --prove-time --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
-        [run]="--help -h --version -V --arg --baseline --block --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --strict --trace --verbose -v --witness"
-        [report]="--help -h --version -V --arg --block --buffer-id --cluster --compile-commands --diff --grid --kernel --launch --module --no-launch --nvcc-flags --only-launch --require --shared --triton --budget --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
+        [check]="--help -h --version -V --arg --baseline --block --cache --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-cache --no-config --no-launch --nvcc-flags --only-launch --require --require-all --rule --select --severity --shard --shared --triton --update-baseline --budget --cross-check --gsan --jobs -j --memory-limit --mma-order --prove-time --resident --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
+        [exec]="--help -h --version -V --baseline --config --devices --exclude --ignore --keep --kernel --no-config --only --only-launch --require --require-all --rule --select --severity --target --triton --update-baseline --budget --check-time --cross-check --gsan --hang-after --jobs -j --memory-limit --mma-order --mode --prove-time --record-disk --record-host --record-launches --record-memory --rerun-on-failure --resident --sample --timeout --values --volatile-races --also --brief --color --format --max-findings --output -o --quiet -q --source-root --strict --verbose -v --witness"
+        [run]="--help -h --version -V --arg --baseline --block --cluster --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --replay --require --rule --select --severity --shared --update-baseline --budget --granule --gsan --memory-limit --mma-order --prove-time --resident --ring --schedule --schedules --seed --slots --timeout --values --volatile-races --also --brief --color --format --global --max-findings --memory --output -o --quiet -q --source-root --state --state= --steps --strict --trace --verbose -v --witness"
+        [report]="--help -h --version -V --arg --block --buffer-id --cluster --compile-commands --diff --grid --kernel --launch --module --no-launch --nvcc-flags --only-launch --require --shared --triton --budget --memory-limit --mma-order --prove-time --timeout --color --format --full --glossary --output -o --quiet -q --section --wide --width --witness"
         [membar]="--help -h --version -V --function --kernel --module --triton --assume --model --timeout --color --compare --emit --format --output -o --prune --quiet -q --why"
         [prove]="--help -h --version -V --arg --block --certificate --compile-commands --config --grid --kernel --launch --module --no-config --no-launch --nvcc-flags --verify --cross-check --prove-time --output -o"
-        [lint]="--help -h --version -V --arg --baseline --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
+        [lint]="--help -h --version -V --arg --baseline --compile-commands --config --devices --grid --ignore --kernel --launch --module --no-config --no-launch --nvcc-flags --only-launch --port --rule --select --severity --shard --target --triton --update-baseline --budget --gsan --memory-limit --mma-order --resident --timeout --also --brief --color --emit --format --max-findings --output -o --quiet -q --source-root --verbose -v --witness"
         [merge]="--help -h --version -V --output -o --quiet -q --require"
         [parse]="--help -h --version -V --color --dump-ops --dump-ops= --effects --generic --kernel --list --module --output -o --print --ptx --quiet -q --stats --strict"
         [launch]="--help -h --version -V --color --compile-commands --kernel --module --nvcc-flags --output -o --template"
@@ -60,6 +60,7 @@ _weir() {
     "check --budget") return ;;
     "check --gsan") _weir_words "exact sampled off" && return ;;
     "check --jobs" | "check -j") return ;;
+    "check --memory-limit") return ;;
     "check --mma-order") _weir_words "issue waits" && return ;;
     "check --prove-time") return ;;
     "check --resident") return ;;
@@ -91,6 +92,7 @@ _weir() {
     "exec --gsan") _weir_words "exact sampled off" && return ;;
     "exec --hang-after") return ;;
     "exec --jobs" | "exec -j") return ;;
+    "exec --memory-limit") return ;;
     "exec --mma-order") _weir_words "issue waits" && return ;;
     "exec --mode") _weir_words "record shadow capture" && return ;;
     "exec --prove-time") return ;;
@@ -130,6 +132,7 @@ _weir() {
     "run --budget") return ;;
     "run --granule") return ;;
     "run --gsan") _weir_words "exact sampled off" && return ;;
+    "run --memory-limit") return ;;
     "run --mma-order") _weir_words "issue waits" && return ;;
     "run --prove-time") return ;;
     "run --resident") return ;;
@@ -163,6 +166,7 @@ _weir() {
     "report --shared") return ;;
     "report --triton") return ;;
     "report --budget") return ;;
+    "report --memory-limit") return ;;
     "report --mma-order") _weir_words "issue waits" && return ;;
     "report --prove-time") return ;;
     "report --timeout") return ;;
@@ -217,6 +221,7 @@ _weir() {
     "lint --triton") return ;;
     "lint --budget") return ;;
     "lint --gsan") _weir_words "exact sampled off" && return ;;
+    "lint --memory-limit") return ;;
     "lint --mma-order") _weir_words "issue waits" && return ;;
     "lint --resident") return ;;
     "lint --timeout") return ;;

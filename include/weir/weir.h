@@ -120,8 +120,9 @@ WEIR_API weir_module_info weir_module_info_of(weir_file *file, size_t index);
 /* ---- Parsing --------------------------------------------------------------------------------- */
 
 enum {
-    WEIR_STRICT = 1,    /* an op that the op table does not know is an error, not a note */
-    WEIR_LOG_LATER = 2, /* an order log is read as weir_run checks it, not once before: that says what is wrong with it */
+    WEIR_STRICT = 1, /* an op that the op table does not know is an error, not a note */
+    WEIR_LOG_LATER =
+        2, /* an order log is read as weir_run checks it, not once before: that says what is wrong with it */
 };
 
 /* Parses one module. NULL only if there is no memory or no such module: what is wrong with the text is in
@@ -298,6 +299,7 @@ typedef struct weir_run_options {
     double core_after; /* seconds of a check before it is asked: a thread takes some time to start */
     int cross_check;   /* nonzero: proofs are held against their certificates and against runs of launches they cover */
     double prove_time; /* seconds for a proof that a kernel is clean at every launch; 0: 2, negative: none is tried */
+    uint64_t memory;   /* bytes for each kernel, beyond which its verdict is incomplete; 0: no bound but Weir's own */
 } weir_run_options;
 
 /* Runs the kernels of a module on an emulator: who waits for whom, whether all finish, and what is not

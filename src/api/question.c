@@ -214,6 +214,7 @@ static void read_run(void *context) {
                                           : options->prove_time < 0 ? 0
                                                                     : 2,
                          .timeout = options->timeout,
+                         .memory = options->memory,
                          .stop = options->stop,
                          .stop_context = options->stop_context,
                          .core = options->core,

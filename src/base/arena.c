@@ -39,6 +39,12 @@ enum {
  * is asked for. */
 static _Atomic(ArenaChunk *) kept[SIZES][KEPT];
 
+/* Since arena_limit. What another thread took and this one frees makes it less than nothing. */
+static _Thread_local struct {
+    size_t most; /* 0: there is no limit */
+    int64_t held;
+} together;
+
 static _Atomic(ArenaChunk *) *kept_of(size_t size) {
     return size <= LARGEST_CHUNK ? kept[size / HUGE_PAGE - 1] : NULL;
 }
@@ -53,6 +59,11 @@ static void unmap_chunk(ArenaChunk *chunk) {
     munmap(chunk, chunk->size);
 }
 
+void arena_limit(size_t bytes) {
+    together.most = bytes;
+    together.held = 0;
+}
+
 void arena_init(Arena *arena, size_t budget) {
     *arena = (Arena){.budget = budget};
 }
@@ -60,6 +71,7 @@ void arena_init(Arena *arena, size_t budget) {
 void arena_free(Arena *arena) {
     for (ArenaChunk *chunk = arena->chunks, *older; chunk; chunk = older) {
         older = chunk->older;
+        together.held -= (int64_t)chunk->size;
         if (chunk->mapped)
             unmap_chunk(chunk);
         else
@@ -85,6 +97,17 @@ static void exhausted(Arena *arena) {
     if (arena->exhausted)
         longjmp(*arena->exhausted, 1);
     abort(); /* no handler is set: our own mistake */
+}
+
+/* Whether so much more is too much. */
+static bool is_over(const Arena *arena, size_t want) {
+    bool together_over = together.most && arena->exhausted && together.held + (int64_t)want > (int64_t)together.most;
+    return want > arena->budget || arena->held > arena->budget - want || together_over;
+}
+
+static void take(Arena *arena, size_t size) {
+    arena->held += size;
+    together.held += (int64_t)size;
 }
 
 /* Large chunks come on large pages, so that a big module does not pay for a page fault every 4 KiB. */
@@ -118,7 +141,7 @@ static void grow(Arena *arena, size_t size) {
     size_t whole = (want + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
     if (want > HUGE_PAGE || (want >= HUGE_CHUNK && arena->held < arena->budget && whole <= arena->budget - arena->held))
         want = whole;
-    if (want > arena->budget || arena->held > arena->budget - want || (arena->exhausted && deadline_look()))
+    if (is_over(arena, want) || (arena->exhausted && deadline_look()))
         exhausted(arena);
     bool mapped = want >= HUGE_PAGE, zero = want >= ZERO_CHUNK;
     ArenaChunk *chunk = mapped ? map_chunk(want, &zero) : zero ? calloc(1, want) : malloc(want);
@@ -130,7 +153,7 @@ static void grow(Arena *arena, size_t size) {
     chunk->older = arena->chunks;
     chunk->size = want;
     arena->chunks = chunk;
-    arena->held += want;
+    take(arena, want);
     arena->next = (char *)chunk->data;
     arena->end = (char *)chunk + want;
 }
@@ -157,14 +180,14 @@ void *arena_sparse(Arena *arena, size_t size) {
         return arena_zalloc(arena, size);
     (void)arena_alloc(arena, 0);
     size_t want = size + sizeof(ArenaChunk);
-    if (want > arena->budget || arena->held > arena->budget - want)
+    if (is_over(arena, want))
         exhausted(arena);
     ArenaChunk *chunk = mmap(NULL, want, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (chunk == MAP_FAILED)
         exhausted(arena);
     *chunk = (ArenaChunk){.older = arena->chunks->older, .size = want, .mapped = true, .sparse = true};
     arena->chunks->older = chunk;
-    arena->held += want;
+    take(arena, want);
     return chunk->data;
 }
 

@@ -28,6 +28,10 @@ void arena_free(Arena *arena);
 /* Everything in it is gone; some of its memory stays, for what comes next. */
 void arena_reset(Arena *arena);
 
+/* From now on, arenas of this thread that can be exhausted may take so many bytes together; 0: as many as their budgets
+ * say. What they hold already is not counted. */
+void arena_limit(size_t bytes);
+
 /* Memory for any object; contents are not set. */
 void *arena_alloc(Arena *arena, size_t size);
 void *arena_zalloc(Arena *arena, size_t size);

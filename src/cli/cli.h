@@ -65,6 +65,8 @@ typedef struct Recorded {
     int failed;          /* the CUDA error of a launch whose records are not there; 0: none */
     char *failed_kernel; /* NULL: it is not known */
 } Recorded;
+/* A number of bytes, which may end in K, M or G; false if it is none. */
+bool bytes_read(const char *text, uint64_t *bytes);
 /* Whether there is a GPU of NVIDIA. */
 bool has_gpu(void);
 /* A file beside the command, or where libraries are installed. */

@@ -137,6 +137,11 @@ static uint64_t read_number(const Options *options, const Option *option, const 
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
+    uint64_t bytes;
+    if (option->bytes && !bytes_read(text, &bytes))
+        wrong_usage(options, "--%s is a number of bytes, such as 512M or 4G, not '%s'", option->name, text);
+    if (option->bytes)
+        return bytes;
     if (errno || *end || *text < '0' || *text > '9')
         wrong_usage(options, "--%s takes a number, not '%s'", option->name, text);
     if (number < option->least && option->wrong)

@@ -21,6 +21,7 @@
  * and more is any of
  *   .words = WORDS(V("text", WEIR_TEXT), ...)   or W("word"), ...; for a TEXT they are only what shells offer
  *   .wrong             what is said of another word (it has a %s), or of a number below .least; else a usual sentence
+ *   .bytes             of a number: it may end in K, M or G
  *   .given             AT(field), a bool that becomes true besides
  *   .optional          the argument may be left out, and else comes after '='; .value is what a number is then, and
  *                      a word is the first one
@@ -237,6 +238,7 @@ typedef struct Option {
     uint64_t least, most, value;
     const OptionWord *words;
     const char *wrong;
+    bool bytes;   /* the number may end in K, M or G */
     size_t given; /* 0: none */
     Completes completes;
     const char *now; /* NULL, or the present name of an option whose old name this is: it works, with a note, and is in

@@ -37,6 +37,10 @@ static const RecordUnit of_time[] = {{"s", 1000000000}, {"ms", 1000000},  {"us",
                                      {"ns", 1},         {"", 1000000000}, {0}};
 static const RecordUnit of_memory[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
 
+bool bytes_read(const char *text, uint64_t *bytes) {
+    return read_amount(text, of_memory, bytes);
+}
+
 /* --hang-after, --record-memory and --record-disk, which are wrong in every mode if they are. */
 static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memory, uint64_t *disk) {
     *hang = UINT64_C(10000000000);
@@ -44,10 +48,10 @@ static void read_amounts(const Options *options, uint64_t *hang, uint64_t *memor
     *disk = UINT64_C(1) << 30;
     if (options->hang_after && !read_amount(options->hang_after, of_time, hang))
         wrong_usage(options, "--hang-after is a time, such as 2s or 500ms, or 0, not '%s'", options->hang_after);
-    if (options->record_memory && !read_amount(options->record_memory, of_memory, memory))
+    if (options->record_memory && !bytes_read(options->record_memory, memory))
         wrong_usage(options, "--record-memory is a number of bytes, such as 512M or 4G, not '%s'",
                     options->record_memory);
-    if (options->record_disk && !read_amount(options->record_disk, of_memory, disk))
+    if (options->record_disk && !bytes_read(options->record_disk, disk))
         wrong_usage(options, "--record-disk is a number of bytes, such as 512M or 4G, not '%s'", options->record_disk);
 }
 

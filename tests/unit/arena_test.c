@@ -221,6 +221,35 @@ static void an_array_grows_and_keeps_what_it_holds(void **state) {
     arena_free(&arena);
 }
 
+static void a_limit_is_for_all_arenas_together(void **state) {
+    (void)state;
+    enum { LIMIT = 1 << 20 };
+    Arena arenas[2];
+    jmp_buf exhausted;
+    volatile size_t held[2] = {0};
+    for (int again = 0; again < 2; again++) {
+        arena_limit(LIMIT);
+        for (volatile int i = 0; i < 2; i++) {
+            arena_init(&arenas[i], SIZE_MAX);
+            arenas[i].exhausted = &exhausted;
+        }
+        if (setjmp(exhausted) == 0)
+            for (;;)
+                for (int i = 0; i < 2; i++)
+                    held[i] += arena_alloc(&arenas[i], 1000) ? 1000 : 0;
+        assert_in_range(held[0] + held[1], LIMIT / 4, LIMIT);
+        assert_in_range(arenas[0].held + arenas[1].held, held[0] + held[1], LIMIT);
+        /* What is freed can be taken again, and without a limit there is more. */
+        arena_free(&arenas[0]);
+        assert_non_null(arena_alloc(&arenas[0], LIMIT / 8));
+        arena_limit(0);
+        assert_non_null(arena_alloc(&arenas[1], 2 * LIMIT));
+        held[0] = held[1] = 0;
+        arena_free(&arenas[0]);
+        arena_free(&arenas[1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(new_arena_holds_nothing),
@@ -237,6 +266,7 @@ int main(void) {
         cmocka_unit_test(can_be_used_again_when_freed),
         cmocka_unit_test(memory_of_a_freed_arena_is_cleared),
         cmocka_unit_test(an_array_grows_and_keeps_what_it_holds),
+        cmocka_unit_test(a_limit_is_for_all_arenas_together),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

@@ -105,8 +105,10 @@ void add_fingerprints(PipelineResult *result, size_t kernel);
 /* ---- pipeline.c ---- */
 /* Says of a kernel that the time for it (Question.timeout) was up before all of it was looked at. */
 void result_is_late(PipelineResult *result, size_t kernel, bool stopped);
-/* Its time begins (base/deadline.h). */
+/* Its time and memory begin (base/deadline.h, base/arena.h). */
 void result_starts(const PipelineResult *result);
+/* They end. Whether time was up. */
+bool result_ends(void);
 
 /* ---- row.c ---- */
 /* Kernels that share one global memory, and what was found when they ran on it. */

@@ -40,7 +40,8 @@ static void check_kernel(void *context) {
 
 static void say_no_memory(void *context) {
     const Look *look = context;
-    verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run needs more memory than the limit");
+    verdict_incomplete(&look->result->verdicts[look->at], "", 0, "the run needs more memory than the limit%s",
+                       look->result->question.memory ? " (raise --memory-limit)" : "");
 }
 
 static void say_stopped(void *context) {
@@ -60,6 +61,12 @@ static void say_too_late(void *context) {
 void result_starts(const PipelineResult *result) {
     const Question *question = &result->question;
     deadline_start(question->timeout, question->stop, question->stop_context);
+    arena_limit((size_t)question->memory);
+}
+
+bool result_ends(void) {
+    arena_limit(0);
+    return deadline_end();
 }
 
 void result_is_late(PipelineResult *result, size_t kernel, bool stopped) {
@@ -130,7 +137,7 @@ static void check_and_close(PipelineResult *result, size_t kernel) {
         row_run_chosen(&grid, result, kernel);
     bool complete = result_attempt(result, check_kernel, &look);
     bool stopped = deadline.stopped;
-    if (deadline_end()) {
+    if (result_ends()) {
         result_is_late(result, kernel, stopped);
     } else if (!complete) {
         result->arena.budget += LAST_WORDS;

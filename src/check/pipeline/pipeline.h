@@ -39,6 +39,7 @@ typedef struct Question {
     bool cross_check;                     /* proofs are held against certificates and runs */
     double prove_seconds;                 /* for a proof of each kernel for every launch; 0: none is tried */
     unsigned timeout;                     /* seconds for each kernel; 0: no bound */
+    uint64_t memory;                      /* bytes for each kernel; 0: no bound but the analyses' own */
     int (*stop)(void *context);           /* whether it has to end now; or NULL */
     void *stop_context;
     int (*core)(void *context, int take); /* for another thread; or NULL */

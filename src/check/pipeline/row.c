@@ -185,7 +185,7 @@ static void check_in_order(PipelineResult *const *results, size_t count) {
         result_starts(results[0]);
         run_recordings(&row, results, count);
         bool stopped = deadline.stopped;
-        if (deadline_end())
+        if (result_ends())
             for (size_t i = 0; i < count; i++)
                 result_is_late(results[i], 0, stopped);
     }
@@ -195,7 +195,7 @@ static void check_in_order(PipelineResult *const *results, size_t count) {
         result_starts(results[0]);
         row_run(&row, results, count, 0, SIZE_MAX);
         bool stopped = deadline.stopped;
-        if (deadline_end())
+        if (result_ends())
             for (size_t i = 0; i < count; i++)
                 for (size_t k = 0; k < results[i]->count; k++)
                     result_is_late(results[i], k, stopped);
