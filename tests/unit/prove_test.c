@@ -201,6 +201,8 @@ static const struct {
           "    %e = tt.load %id : !tt.ptr<i32>\n" ALIKE("%e") TAIL,
      ""},
     {"a mask, and what is there without it", HEAD MASKED_LOAD(", %c8") ALIKE("%e") TAIL, ""},
+    {"a block, and nothing is there outside of the tensor",
+     HEAD "    %e = tt.load %i {boundaryCheck = array<i32: 0>} : !tt.ptr<i32>\n" ALIKE("%e") TAIL, ONE_GRID},
     {"a mask, and nothing is there without it", HEAD MASKED_LOAD("") ALIKE("%e") TAIL, ONE_GRID},
     {"what a loop carries",
      HEAD "    %e = scf.for %k = %c0 to %n step %c1 iter_args(%sum = %c0) -> (i32) : i32 {\n"

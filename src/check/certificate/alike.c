@@ -42,7 +42,7 @@ static bool is_read_only(Alike *alike, const Op *op) {
         if (checker->touches[i].writes &&
             (checker->touches[i].root == ANY_ROOT || checker->touches[i].root == touch->root))
             return false;
-    return !touch->effect.mask || touch->effect.otherwise;
+    return !op_attr(op, "boundaryCheck") && (!touch->effect.mask || touch->effect.otherwise);
 }
 
 /* A reduction or scan with such ops alone. */
@@ -88,7 +88,8 @@ static bool is_made_once(const CertificateChecker *checker, const Op *op) {
 }
 
 const char *write_differs(CertificateChecker *checker, const GlobalTouch *touch) {
-    if (touch->effect.verb == EFFECT_WRITE && !touch->async && is_made_once(checker, touch->op) && !programs_differ(checker, touch->op))
+    if (touch->effect.verb == EFFECT_WRITE && !touch->async && !touch->effect.on_descriptor &&
+        is_made_once(checker, touch->op) && !programs_differ(checker, touch->op))
         return NULL;
     Alike alike = {.checker = checker, .walk = {.seen = {.arena = checker->arena}}};
     if (touch->effect.verb != EFFECT_WRITE || touch->async || touch->effect.on_descriptor)

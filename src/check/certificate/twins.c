@@ -101,14 +101,16 @@ static bool is_weak(const Effect *effect) {
     return effect->on && effect->order == ORDER_WEAK && !effect->rank && !effect->repeats && !effect->expected;
 }
 
-static const char *access_differs(Twins *twins, const Effect *effect) {
+static const char *access_differs(Twins *twins, const Op *op, const Effect *effect) {
     if (!is_weak(effect))
         return "it may talk to others";
     switch (effect->space) {
     case SPACE_GLOBAL:
         if (effect->verb == EFFECT_UPDATE)
             return "it finds what other programs left";
-        return effect->verb == EFFECT_READ && effect->mask && !effect->otherwise ? "it reads what is not known" : NULL;
+        return effect->verb == EFFECT_READ && (op_attr(op, "boundaryCheck") || (effect->mask && !effect->otherwise))
+                   ? "it reads what is not known"
+                   : NULL;
     case SPACE_SHARED:
     case SPACE_TENSOR:
         if (effect->verb == EFFECT_WRITE)
@@ -126,7 +128,7 @@ static const char *effects_differ(Twins *twins, const Op *op, const Effect *effe
     for (unsigned i = 0; i < count && !wrong; i++) {
         const Effect *effect = &effects[i];
         if (effect_is_access(effect))
-            wrong = access_differs(twins, effect);
+            wrong = access_differs(twins, op, effect);
         else if (!verb_is(effect->verb, VERB_BARRIER | VERB_SYNCS | VERB_LIFE) ||
                  (effect->verb == EFFECT_ALLOCATE && effect->space == SPACE_GLOBAL))
             wrong = "it is not known what it does, or its memory is another one in each program";

@@ -55,7 +55,8 @@ static bool reads_unwritten(Prover *prover, const Op *op) {
     Effect effects[EFFECTS_MOST];
     unsigned count = effects_of(prover->module, op, effects), found = 0;
     if (control_of(op) != CONTROL_NONE || count != 1 || effects[0].verb != EFFECT_READ ||
-        effects[0].space != SPACE_GLOBAL || effects[0].on_descriptor || (effects[0].mask && !effects[0].otherwise))
+        effects[0].space != SPACE_GLOBAL || effects[0].on_descriptor || (effects[0].mask && !effects[0].otherwise) ||
+        op_attr(op, "boundaryCheck"))
         return false;
     for (uint32_t i = 0; i < proof->access_count; i++) {
         const ProofAccess *access = &proof->accesses[i];
@@ -104,7 +105,8 @@ static bool is_alike(Prover *prover, const ProofAccess *write) {
 bool access_is_uniform(Prover *prover, const ProofAccess *access) {
     const Proof *proof = prover->proof;
     ValueWalk walk = {.seen = {.arena = prover->arena}};
-    if (access->effect.verb == EFFECT_WRITE && !access->async && is_alike(prover, access))
+    if (access->effect.verb == EFFECT_WRITE && !access->async && !access->effect.on_descriptor &&
+        is_alike(prover, access))
         return true;
     bool uniform = access->effect.verb == EFFECT_WRITE && !access->async && !access->effect.on_descriptor;
     for (uint32_t i = 0; i < proof->access_count; i++) /* programs that talk to each other mean some order */

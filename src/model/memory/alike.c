@@ -214,7 +214,7 @@ static bool is_plain(const AlikeSearch *search, const Op *op, const Effect *effe
     if (is_weak_global(effect, EFFECT_WRITE))
         return true;
     if (is_weak_global(effect, EFFECT_READ))
-        return !effect->mask || effect->otherwise;
+        return !op_attr(op, "boundaryCheck") && (!effect->mask || effect->otherwise);
     if (!effect_is_local(effect) || effect->rank || effect->repeats || effect->order != ORDER_WEAK ||
         (effect->verb == EFFECT_UPDATE && effect->space != SPACE_TENSOR))
         return false;

@@ -13,8 +13,8 @@
 
 #include "ir/ir.h"
 
-/* Whether each program makes these writes to global memory once at most, to the same places, and writes the same. One
- * that is asynchronous is still under way when another program writes: callers leave that out. */
+/* Whether each program makes these writes to global memory once at most, to the same places, and writes the same. Not
+ * for those by TMA, which are still under way when another program writes. */
 bool op_is_alike(Module *module, const Op *function, const Op *write);
 
 #endif

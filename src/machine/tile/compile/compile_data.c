@@ -171,7 +171,7 @@ void data_compile(Compiler *compiler, const Op *op, unsigned index, CompiledEffe
     Transfer transfer;
     bool moves = data_moves(effect);
     compiled->strong = effect->order != ORDER_WEAK;
-    compiled->alike = effect->verb == EFFECT_WRITE && effect->done == DONE_NOW &&
+    compiled->alike = effect->verb == EFFECT_WRITE && effect->done == DONE_NOW && !effect->on_descriptor &&
                       op_is_alike(compiler->module, program->function, op);
     if (moves)
         transfer = transfer_of(compiler, effect);
