@@ -66,6 +66,7 @@ typedef struct CertificateChecker {
     unsigned depth;
     GlobalTouch *touches;
     uint32_t touch_count, touch_capacity;
+    struct Twins *twins; /* twins.c */
 } CertificateChecker;
 
 /* ---- values.c ---- */

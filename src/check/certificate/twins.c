@@ -3,6 +3,7 @@
  * way to there. */
 #include "check/certificate/internal.h"
 
+#include "base/pointers.h"
 #include "ir/op.h"
 #include "model/effect/inline_ptx.h"
 #include "model/flow/forwarded.h"
@@ -12,8 +13,9 @@ typedef struct Twins {
     Arena *arena;
     const Value **filled;
     uint32_t count, capacity;
-    const Value **others; /* numbers in registers that may be another one in another program */
-    uint32_t other_count, other_capacity;
+    Pointers places; /* of what is filled, in the stack; or was */
+    Pointers others; /* numbers in registers that may be another one in another program */
+    const char *wrong;
 } Twins;
 
 /* ---- Memory --------------------------------------------------------------------------------------- */
@@ -40,10 +42,15 @@ static const Value *behind(const Value *value) {
 }
 
 static bool is_filled(const Twins *twins, const Value *view) {
-    for (uint32_t i = 0; i < twins->count; i++)
-        if (twins->filled[i] == view)
-            return true;
-    return false;
+    uint32_t place = pointers_get(&twins->places, view);
+    return place < twins->count && twins->filled[place] == view;
+}
+
+static void fill(Twins *twins, const Value *view) {
+    if (is_filled(twins, view))
+        return;
+    pointers_set(&twins->places, view, twins->count);
+    *ARENA_PUSH(twins->arena, twins->filled, twins->count, twins->capacity) = view;
 }
 
 /* What the view is a part of, element by element; NULL: it is no view, or has other elements. */
@@ -153,9 +160,8 @@ static bool is_given_other(Twins *twins, const Op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         if (!waits && is_unfinished(twins, op->operands[i]))
             return true;
-        for (uint32_t k = 0; k < twins->other_count; k++)
-            if (twins->others[k] == op->operands[i])
-                return true;
+        if (pointers_get(&twins->others, op->operands[i]) != NO_NUMBER)
+            return true;
     }
     return false;
 }
@@ -208,13 +214,13 @@ static const char *op_differs(Twins *twins, const Op *op) {
         wrong = "what it takes may differ from program to program";
     if (wrong && may_differ(op, effects, count) && !op_is_control(op_parent(op), CONTROL_COMBINE)) {
         for (uint32_t i = 0; i < op->result_count; i++)
-            *ARENA_PUSH(twins->arena, twins->others, twins->other_count, twins->other_capacity) = &op->results[i];
+            pointers_set(&twins->others, &op->results[i], 0);
         return NULL;
     }
     for (unsigned i = 0; i < count && !wrong; i++)
         if (effect_is_local(&effects[i]) && effects[i].verb == EFFECT_WRITE &&
             writes_all(twins, op, effects, count, &effects[i]))
-            *ARENA_PUSH(twins->arena, twins->filled, twins->count, twins->capacity) = behind(effects[i].on);
+            fill(twins, behind(effects[i].on));
     return wrong;
 }
 
@@ -235,16 +241,31 @@ static const char *region_differs(Twins *twins, const Region *region) {
     return wrong;
 }
 
-const char *programs_differ(CertificateChecker *checker, const Op *write) {
-    Twins twins = {.module = checker->module, .arena = checker->arena};
+static const char *tensors_differ(const CertificateChecker *checker) {
+    Pointers written = {.arena = checker->arena};
     for (uint32_t i = 0; i < checker->touch_count; i++) {
-        const GlobalTouch *touch = &checker->touches[i];
-        if (touch->root < 0)
+        if (checker->touches[i].root < 0)
             return "it is not known in which tensor an address lies";
-        for (uint32_t k = 0; k < checker->touch_count && !touch->writes; k++)
-            if (checker->touches[k].writes && checker->touches[k].root == touch->root)
-                return "a tensor is read that is written, too";
+        if (checker->touches[i].writes)
+            pointers_set(&written, &checker->parameters[checker->touches[i].root], 0);
     }
-    const char *wrong = region_differs(&twins, &checker->function->regions[0]);
-    return wrong || !is_given_other(&twins, write) ? wrong : "what is written may differ from program to program";
+    for (uint32_t i = 0; i < checker->touch_count; i++)
+        if (!checker->touches[i].writes &&
+            pointers_get(&written, &checker->parameters[checker->touches[i].root]) != NO_NUMBER)
+            return "a tensor is read that is written, too";
+    return NULL;
+}
+
+const char *programs_differ(CertificateChecker *checker, const Op *write) {
+    Twins *twins = checker->twins;
+    if (!twins) {
+        twins = checker->twins = ARENA_NEW(checker->arena, Twins);
+        *twins = (Twins){.module = checker->module, .arena = checker->arena};
+        twins->places.arena = twins->others.arena = checker->arena;
+        twins->wrong = tensors_differ(checker);
+        if (!twins->wrong)
+            twins->wrong = region_differs(twins, &checker->function->regions[0]);
+    }
+    return twins->wrong || !is_given_other(twins, write) ? twins->wrong
+                                                         : "what is written may differ from program to program";
 }

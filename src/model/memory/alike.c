@@ -10,10 +10,12 @@
 #include "model/memory/views.h"
 #include "model/target/target.h"
 
+enum { NO_WRITE = UINT32_MAX, MOST_WRITES = 64 /* of one view that are looked at */ };
+
 /* An op fills all of a buffer, or of a view of one. */
 typedef struct WholeWrite {
     const Op *op;
-    const Value *memory;
+    uint32_t next; /* the one of the same view behind it; or NO_WRITE */
 } WholeWrite;
 
 /* What is found out once about a function. */
@@ -26,8 +28,10 @@ typedef struct AlikeSearch {
     Module *module;
     const Op *function;
     AlikeFunction *found;
-    WholeWrite *fillings;
-    uint32_t filling_count, filling_capacity;
+    WholeWrite *writes;
+    uint32_t write_count, write_capacity;
+    Pointers first, last; /* of a view: which comes first in the text, and last */
+    Pointers numbers;     /* of ops, in the order of the text */
 } AlikeSearch;
 
 enum { MOST_NAMES = 64 /* of one piece of memory, one after the other */ };
@@ -84,32 +88,6 @@ static bool fills(Module *module, const Op *op, const Effect *effects, unsigned 
            elements_for(module, op, effects, count, effect) == elements_of(module, effect->on);
 }
 
-static void find_fillings(AlikeSearch *search) {
-    Effect effects[EFFECTS_MOST];
-    for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function)) {
-        unsigned count = is_inline_ptx(op) ? 0 : effects_of(search->module, op, effects);
-        for (unsigned i = 0; i < count; i++)
-            if (fills(search->module, op, effects, count, &effects[i]))
-                *ARENA_PUSH(&search->module->arena, search->fillings, search->filling_count, search->filling_capacity) =
-                    (WholeWrite){op, effects[i].on};
-    }
-}
-
-/* Whether `before` is run each time that `op` is, and is run first. */
-static bool comes_before(const Op *before, const Op *op) {
-    for (; op; op = op_parent(op)) {
-        if (!op->block || op->block->region != before->block->region)
-            continue;
-        if (op->block != before->block)
-            return before->block == before->block->region->first;
-        for (const Op *next = before->next; next; next = next->next)
-            if (next == op)
-                return true;
-        return false;
-    }
-    return false;
-}
-
 static const Value *first_name(const Value *value) {
     const Value *same;
     for (unsigned i = 0; i < MOST_NAMES && (same = value_always(value)); i++)
@@ -117,12 +95,45 @@ static const Value *first_name(const Value *value) {
     return value;
 }
 
+static void find_writes(AlikeSearch *search) {
+    Effect effects[EFFECTS_MOST];
+    uint32_t number = 0;
+    search->first.arena = search->last.arena = search->numbers.arena = &search->module->arena;
+    for (const Op *op = search->function; op; op = op_next_in_walk(op, search->function)) {
+        unsigned count = is_inline_ptx(op) ? 0 : effects_of(search->module, op, effects);
+        pointers_set(&search->numbers, op, number++);
+        for (unsigned i = 0; i < count; i++) {
+            if (!fills(search->module, op, effects, count, &effects[i]))
+                continue;
+            const Value *view = first_name(effects[i].on);
+            uint32_t last = pointers_get(&search->last, view), write = search->write_count;
+            *ARENA_PUSH(&search->module->arena, search->writes, search->write_count, search->write_capacity) =
+                (WholeWrite){op, NO_WRITE};
+            if (last == NO_NUMBER)
+                pointers_set(&search->first, view, write);
+            else
+                search->writes[last].next = write;
+            pointers_set(&search->last, view, write);
+        }
+    }
+}
+
+/* Whether `before` is run each time that `op` is, and is run first. */
+static bool comes_before(const AlikeSearch *search, const Op *before, const Op *op) {
+    while (op && (!op->block || op->block->region != before->block->region))
+        op = op_parent(op);
+    if (op && op->block == before->block)
+        return pointers_get(&search->numbers, before) < pointers_get(&search->numbers, op);
+    return op && before->block == before->block->region->first;
+}
+
 /* Whether all of the memory was written before the op: the same view, or one that it is a part of. */
 static bool was_filled(const AlikeSearch *search, const Op *op, const Value *memory) {
     for (unsigned i = 0; i < MOST_NAMES && memory; i++) {
         memory = first_name(memory);
-        for (uint32_t k = 0; k < search->filling_count; k++)
-            if (first_name(search->fillings[k].memory) == memory && comes_before(search->fillings[k].op, op))
+        uint32_t at = pointers_get(&search->first, memory);
+        for (unsigned k = 0; at != NO_WRITE && k < MOST_WRITES; k++, at = search->writes[at].next)
+            if (comes_before(search, search->writes[at].op, op))
                 return true;
         if (op_is(value_op(memory), CLASS_REUSE)) /* other elements: of what there may be between those that it had */
             return false;
@@ -255,7 +266,7 @@ static bool look_at(AlikeSearch *search, const Op *op) {
 static void look(AlikeSearch *search) {
     if (module_ctas(search->function) > 1 || module_cluster(search->function) > 1)
         return;
-    find_fillings(search);
+    find_writes(search);
     for (const Op *op = op_next_in_walk(search->function, search->function); op;
          op = op_next_in_walk(op, search->function))
         if (!look_at(search, op))
