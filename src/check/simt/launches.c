@@ -165,6 +165,20 @@ static uint32_t choose(ThreadsCheck *check, PtxLaunch *launches, const char **pr
     return count;
 }
 
+/* A launch with the same numbers, and that grid and block; NULL: there is none. */
+static PtxLaunch *launch_like(ThreadsCheck *check, const PtxLaunch *like, const uint32_t grid[3],
+                              const uint32_t block[3]) {
+    uint32_t parameters = check->module->functions[check->entry].parameter_count;
+    int64_t *numbers = ARENA_ARRAY(&check->arena, int64_t, parameters + 1);
+    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
+    const char *problem;
+    for (uint32_t i = 0; i < parameters; i++)
+        (void)ptx_launch_number(check->program, like, i, &numbers[i]);
+    return ptx_launch_with(&check->arena, check->program, check->options->fixed, numbers, grid, block, launch, &problem)
+               ? launch
+               : NULL;
+}
+
 /* ---- Blocks that the kernel may not be made for --------------------------------------------------- */
 
 /* Whether threads of several warps meet at barriers: then it is made for several. */
@@ -190,18 +204,12 @@ static bool ran_all(const ThreadsCheck *check, const Finding *findings, size_t c
 /* Whether the same launch with another block runs the same instructions, and nothing goes wrong. */
 static bool is_right_with(ThreadsCheck *check, const PtxLaunch *like, const uint32_t block[3]) {
     Verdict *verdict = check->verdict;
-    uint32_t parameters = check->module->functions[check->entry].parameter_count;
     size_t codes = check->program->code_count, completed = check->completed;
     LaunchReported before = reported_so_far(check);
     Finding *findings = ARENA_ARRAY(&check->arena, Finding, before.findings + 1);
-    int64_t *numbers = ARENA_ARRAY(&check->arena, int64_t, parameters + 1);
     uint8_t *ran = ARENA_ARRAY(&check->arena, uint8_t, codes + 1);
-    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
-    const char *problem;
-    for (uint32_t i = 0; i < parameters; i++)
-        (void)ptx_launch_number(check->program, like, i, &numbers[i]);
-    if (!ptx_launch_with(&check->arena, check->program, check->options->fixed, numbers, like->grid, block, launch,
-                         &problem))
+    PtxLaunch *launch = launch_like(check, like, like->grid, block);
+    if (!launch)
         return false;
     memcpy(findings, verdict->findings, before.findings * sizeof *findings);
     memcpy(ran, check->ran, codes);
@@ -267,20 +275,34 @@ static void report_doubts(ThreadsCheck *check) {
 
 /* A kernel that does not read the number of its CTA may be launched with several all the same. */
 static void try_pair(ThreadsCheck *check, const PtxLaunch *like) {
-    uint32_t parameters = check->module->functions[check->entry].parameter_count, grid[3];
-    int64_t *numbers = ARENA_ARRAY(&check->arena, int64_t, parameters + 1);
-    PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
-    const char *problem;
+    uint32_t grid[3];
     for (unsigned i = 0; i < 3; i++) {
         grid[i] = like->grid[i] * (i == 0 ? 2 : 1);
         if (!like->chosen_grid || like->grid[i] > like->cluster[i])
             return; /* there are several */
     }
-    for (uint32_t i = 0; i < parameters; i++)
-        (void)ptx_launch_number(check->program, like, i, &numbers[i]);
-    if (ptx_launch_with(&check->arena, check->program, check->options->fixed, numbers, grid, like->block, launch,
-                        &problem))
+    PtxLaunch *launch = launch_like(check, like, grid, like->block);
+    if (launch)
         runs_try(check, launch, TRIED_ODD);
+}
+
+/* A kernel that reads the size of its block is made for several: the largest with which it stays in its shared memory. A
+ * barrier that is left out from some size on is left out there. */
+static void try_large_block(ThreadsCheck *check, const PtxLaunch *like) {
+    enum { LARGEST = 1024 };
+    if (!like->chosen_block || check->program->required[0] || like->block[1] > 1 || like->block[2] > 1 ||
+        !meets_warps(check))
+        return;
+    struct PtxScout *scout = runs_scout(check, like);
+    bool reads = scout && ptx_scout_is_open(scout, SCOUT_BLOCK);
+    ptx_scout_free(scout);
+    for (uint32_t block[3] = {LARGEST, 1, 1}; reads && block[0] > like->block[0]; block[0] /= 2) {
+        PtxLaunch *launch = launch_like(check, like, like->grid, block);
+        if (launch && !is_too_large(check, launch)) {
+            runs_try(check, launch, TRIED_ODD);
+            return;
+        }
+    }
 }
 
 /* Numbers that differ, and then whatever makes conditions go as they have not gone; last, numbers that are 0. */
@@ -288,6 +310,7 @@ static void try_others(ThreadsCheck *check, PtxLaunch *launches, uint32_t count)
     static const PtxNumbers kinds[] = {PTX_NUMBERS_UP, PTX_NUMBERS_DOWN, PTX_NUMBERS_LARGE, PTX_NUMBERS_NONE};
     static const TriedKind tried[] = {TRIED_ODD, TRIED_ODD, TRIED_LARGE, TRIED_EMPTY};
     try_pair(check, &launches[0]);
+    try_large_block(check, &launches[0]);
     for (unsigned i = 0; i < sizeof kinds / sizeof *kinds && !deadline_passed(); i++) {
         PtxLaunch *launch = ARENA_NEW(&check->arena, PtxLaunch);
         if (kinds[i] == PTX_NUMBERS_NONE)

@@ -23,6 +23,8 @@ PtxScout *ptx_scout(Arena *arena, const PtxProgram *program, const PtxLaunch *li
 void ptx_scout_free(PtxScout *scout);
 /* How many numbers a candidate has. */
 uint32_t ptx_scout_count(const PtxScout *scout);
+/* Whether launches that are sought differ in that number. */
+bool ptx_scout_is_open(const PtxScout *scout, unsigned number);
 /* Threads of that launch are sent out: what they come to is known from then on. */
 void ptx_scout_send(PtxScout *scout, const PtxLaunch *launch);
 /* A launch and a thread of it that goes that way at a condition, a guard or a choice: ptx_scout_count numbers. NULL:

@@ -284,6 +284,10 @@ void ptx_scout_free(PtxScout *scout) {
     ptx_flow_free(&scout->flow);
 }
 
+bool ptx_scout_is_open(const PtxScout *scout, unsigned number) {
+    return number < scout->count && scout->open[number];
+}
+
 uint32_t ptx_scout_count(const PtxScout *scout) {
     return scout->count;
 }
