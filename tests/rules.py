@@ -50,7 +50,7 @@ def cuda_problems(weir, pairs):
             source.write_text("\n".join(includes) + "\n" + "\n".join(
                 f"namespace {kernel[0]} {{\n{body}}}" for kernel, body in zip(kernels, bodies)))
             ran = subprocess.run([weir, "check", "--format", "json", "--no-config", "--grid", f"{grid},1,1", "--block", f"{block},1,1",
-                                  "--nvcc-flags=-arch=sm_90", source], capture_output=True, text=True, env={**os.environ, "WEIR_CACHE": ""})
+                                  "--nvcc-flags=-arch=sm_90a", source], capture_output=True, text=True, env={**os.environ, "WEIR_CACHE": ""})
             found = {each["demangled"].split("::")[0]: each for each in json.loads(ran.stdout)["inputs"] if each.get("demangled")}
             for name, rule, kind, _ in kernels:
                 verdict = found.get(name)
