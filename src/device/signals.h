@@ -32,7 +32,7 @@ static inline bool is_again(const Here *here, uint64_t actor, uint64_t address, 
 }
 
 /* By one lane. `epoch`: that a release has closed; others close the one that there is now, but for observations. That
- * of a release is written before its write is made, and one of an acquire behind its read: whoever acquires what was
+ * of a release is written before its write is made, and one of an acquire behind its read: who acquires what was
  * released does so at a later time. A function of its own: there are few. */
 static __attribute__((noinline)) void weir_slow_signal(uint64_t address, uint32_t kind, uint32_t epoch,
                                                        uint32_t complete, HERE_FEW) {

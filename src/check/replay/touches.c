@@ -95,9 +95,36 @@ bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recor
     return false;
 }
 
+/* Whether an instruction does nothing but compute, and goes on to the next. */
+static bool only_computes(const PtxModule *module, const PtxStatement *statement) {
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    for (uint32_t i = 0; i < statement->count; i++)
+        if (module->operands[statement->first + i].kind == PTX_TARGET)
+            return false;
+    return ptx_effects_of(module, statement, effects) == 0;
+}
+
+/* Whether all threads wait before they do anything: by the text, as far as it goes straight on. */
+static bool waits_first(const PtxModule *module, uint32_t entry) {
+    const PtxFunction *function = &module->functions[entry];
+    PtxEffect effects[PTX_EFFECTS_MOST];
+    for (uint32_t i = function->begin; i < function->end; i++) {
+        const PtxStatement *statement = &module->statements[i];
+        if (statement->kind == PTX_UNREAD)
+            return false;
+        if (statement->kind != PTX_INSTRUCTION || only_computes(module, statement))
+            continue;
+        return !(statement->flags & PTX_GUARDED) && ptx_effects_of(module, statement, effects) == 1 &&
+               effects[0].effect.verb == EFFECT_AWAIT_LAUNCHES;
+    }
+    return false;
+}
+
 bool recording_touches_early(PtxModule *module, uint32_t entry, const Recording *recording,
                              const ThreadsOptions *options, Arena *arena) {
     RecordingTouches touches;
+    if (waits_first(module, entry))
+        return false;
     bool early = !recording_touches(module, entry, recording, options, arena, &touches);
     for (uint32_t i = 0; i < touches.count && !early; i++)
         early = touches.items[i].early;
