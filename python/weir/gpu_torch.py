@@ -8,6 +8,7 @@ BackendSelect, which all tensors have, calls the GPU's. Nothing else of PyTorch 
 import bisect
 import ctypes
 import functools
+import re
 import sys
 import threading
 import warnings
@@ -78,13 +79,15 @@ class Log(program.Log):
         text = f"{program.quoted(name)} {program.quoted(program.where())}\n{''.join(touches)}"
         Library.operation(stream, verb.encode(), text[:-1].encode("utf-8", "replace"))
 
-    def kernel(self, stream, name, dependent, touches):
-        """A launch of a kernel, of which it is known where it may access memory, or (None) not even that."""
+    def kernel(self, stream, name, dependent, touches, waits=False):
+        """A launch of a kernel, of which it is known where it may access memory, or (None) not even that. `waits`: a dependent one, for the launch before it, before it does anything."""
         self.operations += 1
         self.begun()
         text = f"{program.quoted(name)} {program.quoted(program.where())}\n"
-        if dependent or touches is None:
+        if touches is None or (dependent and not waits):
             verb, text = b"unknown", f"{int(dependent)} {text}"
+        elif dependent:
+            verb, text = b"dependent", f"2 {text}{''.join(touches)}"
         else:
             verb, text = b"launch", text + "".join(touches)
         Library.launch(stream, verb, text.rstrip("\n").encode("utf-8", "replace"))
@@ -407,6 +410,22 @@ def register():
 # ---- Triton ----------------------------------------------------------------------------------------------------
 
 
+COMPUTES = set("abs add and bfe bfi bfind brev clz cnot copysign cvt cvta div fma lop3 mad max min mov mul mul24 neg not or popc prmt rem sad selp set setp shf shl shr slct sub xor".split())
+
+
+def waits_first(ptx, name):
+    """Whether all threads of a kernel execute griddepcontrol.wait before they do anything but compute: by its text, as far as that goes straight on."""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/|\n\s*\.loc[^\n]*", "", ptx or "", flags=re.S)
+    _, _, body = text.partition(f".entry {name}(")[2].partition("{")
+    for statement in re.split(r"[;{}]|[\w$]+:\s", body.partition("\n}")[0]):
+        word = "".join(statement.split()[:1])
+        if word == "griddepcontrol.wait":
+            return True
+        if word and not word.startswith((".", "ld.param.")) and word.partition(".")[0] not in COMPUTES:
+            return False
+    return False
+
+
 class Launcher:
     """Launches of a compiled kernel: what it may access is all memory behind its arguments."""
 
@@ -415,6 +434,7 @@ class Launcher:
 
         self.name = getattr(compiled, "name", None) or compiled.metadata.name
         self.dependent = bool(getattr(compiled.metadata, "launch_pdl", False))
+        self.waits = self.dependent and waits_first(compiled.asm.get("ptx"), self.name)
         self.types = list(getattr(compiled.src, "signature", {}).values())
         text = compiled.asm.get("ttgir")
         self.known = bool(text) and "int_to_ptr" not in text and "!tt.ptr<!tt.ptr" not in text
@@ -434,12 +454,12 @@ class Launcher:
 
     def launch(self, inner):
         def call(*args, **named):
-            return launching(self.name, self.dependent, lambda: self.memories(args[9:]), args[3], lambda: inner(*args, **named))
+            return launching(self.name, self.dependent, lambda: self.memories(args[9:]), args[3], lambda: inner(*args, **named), self.waits)
 
         return call
 
 
-def launching(name, dependent, memories, stream, go):
+def launching(name, dependent, memories, stream, go, waits=False):
     """A kernel is launched, which may access all memory that the tensors are of."""
     log = program.State.log
     if log is None or program.current.quiet:
@@ -451,7 +471,7 @@ def launching(name, dependent, memories, stream, go):
             program.current.stream = stream
             found = memories()
             lines = None if found is None else list(map(may_touch, found))
-            log.kernel(stream, name, dependent, None if lines is None or None in lines else lines)
+            log.kernel(stream, name, dependent, None if lines is None or None in lines else lines, waits)
         except Exception as error:
             log.missing(f"{name}: what it accesses could not be found out ({type(error).__name__}: {error}): its races were not checked")
         return made

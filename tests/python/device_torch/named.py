@@ -211,6 +211,39 @@ class Written(unittest.TestCase):
         self.assertIsNone(unwritten.written_parameters(KERNEL.replace("STORE", "") + "  tt.func private @other(%p: !tt.ptr<f32>) {\n"))
 
 
+PTX = """.version 8.7
+.visible .entry kernel( // a kernel
+	.param .u64 kernel_param_0
+)
+.reqntid 128
+{
+	.reg .b32 	%r<35>;
+	.loc	1 28 0                          // k.py:28:0
+$L__func_begin0:
+	ld.param.b64 	%rd7, [kernel_param_0];
+	mov.u32 	%r27, %ctaid.x;
+	.loc	1 29 0
+	{ shl.b32 	%r28, %r27, 10; }
+	WAIT
+	ld.global.b32 	%r1, [%rd7];
+	griddepcontrol.wait;
+	ret;
+}
+"""
+
+
+class Waits(unittest.TestCase):
+    """Whether a dependent launch waits before it does anything."""
+
+    def test_text(self):
+        for wait, waits in (("griddepcontrol.wait; // dummy", True), ("", False), ("@%p1 griddepcontrol.wait;", False),
+                            ("bra $L; griddepcontrol.wait;", False), ("griddepcontrol.launch_dependents; griddepcontrol.wait;", False)):
+            with self.subTest(wait):
+                self.assertIs(gpu_torch.waits_first(PTX.replace("WAIT", wait), "kernel"), waits)
+        self.assertFalse(gpu_torch.waits_first(PTX.replace("WAIT", "griddepcontrol.wait;"), "other"))
+        self.assertFalse(gpu_torch.waits_first(None, "kernel"))
+
+
 if __name__ == "__main__":
     import program_copies  # noqa: F401
     import program_launches  # noqa: F401
