@@ -25,6 +25,9 @@ typedef struct RecordingTouches {
 /* False: the recording does not tell all of it. The arena is for what it takes meanwhile. */
 bool recording_touches(PtxModule *module, uint32_t entry, const Recording *recording, const ThreadsOptions *options,
                        Arena *arena, RecordingTouches *touches);
+/* Whether all threads of the kernel wait for the launches before it (griddepcontrol.wait) before they do anything: by its
+ * text, as far as that goes straight on. */
+bool recording_waits_first(const PtxModule *module, uint32_t entry);
 /* Whether a dependent launch may touch some before it has waited for the launch before it. */
 bool recording_touches_early(PtxModule *module, uint32_t entry, const Recording *recording,
                              const ThreadsOptions *options, Arena *arena);

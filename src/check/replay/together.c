@@ -628,13 +628,32 @@ static void check_groups(RecordedLaunch **sorted, const size_t *groups, size_t c
     }
 }
 
+/* One that waits for the launches before it, and does nothing before that, comes behind them as any other does. */
+static const Recording *settled(const RecordedLaunch *launch, Arena *arena) {
+    const Recording *recording = launch->recording;
+    if (!recording_depends_on(recording) || !recording_waits_first(launch->module, launch->entry))
+        return recording;
+    uint32_t count = recording->order->known_count;
+    Recording *made = ARENA_NEW(arena, Recording);
+    RecordingKnown *known = ARENA_ARRAY(arena, RecordingKnown, count);
+    *made = *recording;
+    for (uint32_t i = 0; i < count; i++) {
+        known[i] = recording->known[i];
+        known[i].begun = known[i].waited;
+    }
+    made->known = known;
+    return made;
+}
+
 void recordings_check(RecordedLaunch *launches, size_t count, Arena *arena) {
     RecordedLaunch **sorted = ARENA_ARRAY(arena, RecordedLaunch *, 2 * count + 1);
     const Recording **recordings = ARENA_ARRAY(arena, const Recording *, count + 1);
     size_t *groups = ARENA_ARRAY(arena, size_t, count + 1), there = 0;
     for (size_t i = 0; i < count; i++)
-        if (launches[i].recording->order && launches[i].recording->ptx.size && !launches[i].recording->shadow.size)
+        if (launches[i].recording->order && launches[i].recording->ptx.size && !launches[i].recording->shadow.size) {
+            launches[i].recording = settled(&launches[i], arena);
             sorted[there++] = &launches[i];
+        }
     qsort(sorted, there, sizeof *sorted, by_number);
     for (size_t i = 0; i < there; i++)
         recordings[i] = sorted[i]->recording;

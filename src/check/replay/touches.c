@@ -104,8 +104,7 @@ static bool only_computes(const PtxModule *module, const PtxStatement *statement
     return ptx_effects_of(module, statement, effects) == 0;
 }
 
-/* Whether all threads wait before they do anything: by the text, as far as it goes straight on. */
-static bool waits_first(const PtxModule *module, uint32_t entry) {
+bool recording_waits_first(const PtxModule *module, uint32_t entry) {
     const PtxFunction *function = &module->functions[entry];
     PtxEffect effects[PTX_EFFECTS_MOST];
     for (uint32_t i = function->begin; i < function->end; i++) {
@@ -123,7 +122,7 @@ static bool waits_first(const PtxModule *module, uint32_t entry) {
 bool recording_touches_early(PtxModule *module, uint32_t entry, const Recording *recording,
                              const ThreadsOptions *options, Arena *arena) {
     RecordingTouches touches;
-    if (waits_first(module, entry))
+    if (recording_waits_first(module, entry))
         return false;
     bool early = !recording_touches(module, entry, recording, options, arena, &touches);
     for (uint32_t i = 0; i < touches.count && !early; i++)
