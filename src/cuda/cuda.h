@@ -350,7 +350,7 @@ bool log_on(void);
 void log_begin(void);
 void log_end(void);
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Threads of the program (base/threads.h). */
+/* Threads of the program (base/host/threads.h). */
 void *log_thread_made(void);
 void log_thread_not_made(void *made);
 uint64_t log_thread_begun(void *made);

@@ -2,7 +2,7 @@
  * are those that CUDA's documentation gives for the GPU of that name; an H200 was asked for its own. */
 #include "cuda/cuda.h"
 
-#include "base/resources.h"
+#include "base/host/resources.h"
 
 #include <stdio.h>
 #include <string.h>

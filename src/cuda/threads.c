@@ -3,7 +3,7 @@
 #include "cuda/cuda.h"
 #include "cuda/runtime.h"
 
-#include "base/threads.h"
+#include "base/host/threads.h"
 
 #include <unistd.h>
 

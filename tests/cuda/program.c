@@ -478,9 +478,14 @@ static void run_threads(void) {
         pthread_join(threads[i], NULL);
 }
 
+static pthread_barrier_t both_launched;
+static int meets; /* whether the threads of a pair wait for each other's launch */
+
 static void *apply_to(void *a) {
     cudaStream_t stream;
     EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && launch(&apply, 8, 128, a, NULL, stream) == 0);
+    if (meets)
+        pthread_barrier_wait(&both_launched);
     EXPECT(cudaStreamSynchronize(stream) == 0 && cudaStreamDestroy(stream) == 0);
     return NULL;
 }
@@ -491,6 +496,7 @@ static void run_thread_pair(int beside) {
     void *a;
     pthread_t threads[2];
     set_variables();
+    meets = beside && pthread_barrier_init(&both_launched, NULL, 2) == 0;
     EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemcpy(a, host, BYTES, HOST_TO_DEVICE) == 0 &&
            cudaDeviceSynchronize() == 0);
     for (int i = 0; i < 2; i++) {

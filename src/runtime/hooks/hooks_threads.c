@@ -2,7 +2,7 @@
  * it knew. Other ways in which threads hand on to each other what they have waited for are not seen. */
 #include "runtime/hooks.h"
 
-#include "base/threads.h"
+#include "base/host/threads.h"
 #include "runtime/record/gpu.h"
 
 #include <unistd.h>

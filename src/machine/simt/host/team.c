@@ -6,7 +6,7 @@
  * undone, and CTAs run in their order. So it is with every launch that does not end well: what is reported of it is
  * what is met first in that order. */
 #include "base/deadline.h"
-#include "base/resources.h"
+#include "base/host/resources.h"
 #include "machine/simt/core/machine.h"
 #include "machine/simt/host/host.h"
 

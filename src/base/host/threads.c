@@ -1,4 +1,5 @@
-#include "base/threads.h"
+/* Who begins is known by what the thread that made it left, and who ends by its handle. */
+#include "base/host/threads.h"
 
 #include "base/array.h"
 
@@ -74,9 +75,11 @@ int watched_create(const ThreadWatch *watch, void *next, pthread_t *thread, cons
 }
 
 int watched_join(const ThreadWatch *watch, void *next, pthread_t thread, void **value) {
+    uint64_t id = take(thread); /* before its handle can be that of another thread */
     int result = (*(ThreadJoin **)&next)(thread, value);
-    uint64_t id = result ? 0 : take(thread);
-    if (id)
+    if (result && id)
+        add(thread, id);
+    else if (!result && (id || (id = take(thread))))
         watch->joined(id);
     return result;
 }

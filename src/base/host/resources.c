@@ -1,5 +1,5 @@
 /* What of the machine programs can have: cores and memory. */
-#include "base/resources.h"
+#include "base/host/resources.h"
 
 #include <sched.h>
 #include <stdio.h>

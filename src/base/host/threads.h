@@ -1,7 +1,7 @@
 /* Threads that a program makes and joins, for libraries that stand before pthread_create and pthread_join: one that
  * begins gets what the thread that made it left for it, and who waits for its end gets its number. */
-#ifndef BASE_THREADS_H
-#define BASE_THREADS_H
+#ifndef BASE_HOST_THREADS_H
+#define BASE_HOST_THREADS_H
 
 #include <dlfcn.h>
 #include <pthread.h>

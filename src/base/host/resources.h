@@ -1,6 +1,6 @@
 /* What of the machine programs can have. */
-#ifndef BASE_RESOURCES_H
-#define BASE_RESOURCES_H
+#ifndef BASE_HOST_RESOURCES_H
+#define BASE_HOST_RESOURCES_H
 
 #include <stddef.h>
 #include <stdint.h>
