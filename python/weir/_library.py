@@ -34,7 +34,7 @@ class RunOptions(ctypes.Structure):
         ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("block", ctypes.c_char_p),
         ("cluster", ctypes.c_char_p), ("shared", ctypes.c_char_p), ("values", ctypes.c_char_p), ("volatile_races", ctypes.c_int),
         ("require", ctypes.c_char_p), ("stop", ctypes.c_void_p), ("stop_context", ctypes.c_void_p),
-        ("core", ctypes.c_void_p), ("core_context", ctypes.c_void_p), ("core_after", ctypes.c_double), ("cross_check", ctypes.c_int), ("prove_time", ctypes.c_double),
+        ("core", ctypes.c_void_p), ("core_context", ctypes.c_void_p), ("core_after", ctypes.c_double), ("cross_check", ctypes.c_int), ("prove_time", ctypes.c_double), ("memory", ctypes.c_uint64),
     ]
 
 
