@@ -261,6 +261,10 @@ class Folder:
         name = self.write_kernel(f"{name[:70]}.found", ptx, "ptx")
         write_file(os.path.join(self.path, f"{name}.launch.json"), launch)
 
+    def write_checked(self, name, result):
+        """What a check of such a launch came to, as those of CUDA programs are kept (check/launches)."""
+        self.write_kernel(f"{name[:70]}.found", json.dumps({"kernel": name, "result": json.loads(result)}) + "\n", "weirchecks")
+
 
 class Recorder:
     """What this process has seen, and where it goes. `listener`, if there is one, is told of each launch that is new."""
@@ -349,12 +353,12 @@ class Recorder:
         if kernel is None or kernel.ttgir != launched.ttgir or kernel.spent > MOST_SECONDS:
             return None
 
-        def judged(verdict, findings, seconds):
+        def judged(verdict, findings, written, seconds):
             kernel.spent += seconds
             if verdict == "clean":
                 self.checked(kernel, launch)
             elif verdict == "findings":
-                self.found(kernel, launch, launched.ptx, findings)
+                self.found(kernel, launch, launched.ptx, findings, written)
 
         def together(sentence):
             """Of a launch that takes turns with other processes: what its threads do to each other."""
@@ -374,8 +378,9 @@ class Recorder:
         launch["checked"] = f"{_library.Library.get().weir_hash(text, len(text)):016x}"
         self.store.write_launch(kernel.name, launch)
 
-    def found(self, kernel, launch, ptx, findings):
-        """The device has findings. If the IR shows such as well, they are said of the IR."""
+    def found(self, kernel, launch, ptx, findings, written):
+        """The device has findings. If the IR shows such as well, they are said of the IR. Where the memory of the launch is too large to be
+        kept, they are said as they were found."""
         from . import check
 
         def families(some):
@@ -388,8 +393,8 @@ class Recorder:
                 if line.startswith("launch "):
                     self.store.write_found(kernel.function, ptx, line[len("launch "):])
                     return self.checked(kernel, launch)
-        self.complain(f"kernel {kernel.name}: {findings[0].message} [{findings[0].rule}]; its memory is too large to be kept: "
-                      "weir.device.use in the program shows the finding in full")
+        self.store.write_checked(kernel.function, written)
+        self.checked(kernel, launch)
 
     def complain(self, sentence):
         if sentence not in self.complaints:

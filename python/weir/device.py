@@ -190,7 +190,7 @@ class Loaded:
     def launch(self, grid, block, cluster, shared, parameters, ranges, dependent=False, judge=None, scratch=()):
         """Parameters are their bytes; ranges are (address, bytes) of memory that the launch may access, and `scratch` the addresses of
         those that are there for it alone. `judge`, if there is
-        one, takes the verdict of the launch, the findings that are more than notes, and the time that it took."""
+        one, takes the verdict of the launch, the findings that are more than notes, what is written of it, and the time that it took."""
         device, log, begun = self.device, program.State.log, time.monotonic_ns()
         kept = [ctypes.create_string_buffer(value, len(value)) for value in parameters]
         pointers = (ctypes.c_void_p * len(kept))(*[ctypes.addressof(value) for value in kept])
@@ -260,9 +260,9 @@ class Loaded:
             raise MemoryError("there is not enough memory")
         verdict = _library.VERDICTS[library.weir_result_verdict(result)]
         if judge:
-            kernels = json.loads(_library.written(library, result, _library.FORMAT_JSON))["inputs"] if verdict == "findings" else []
-            findings = [Finding(words, self.name) for kernel in kernels for words in kernel["findings"]]
-            judge(verdict, [finding for finding in findings if finding.severity != "note"], time.process_time() - started)
+            written = _library.written(library, result, _library.FORMAT_JSON) if verdict == "findings" else '{"inputs": []}'
+            findings = [Finding(words, self.name) for kernel in json.loads(written)["inputs"] for words in kernel["findings"]]
+            judge(verdict, [finding for finding in findings if finding.severity != "note"], written, time.process_time() - started)
             library.weir_result_free(result)
             return
         State.verdicts[verdict] = State.verdicts.get(verdict, 0) + 1

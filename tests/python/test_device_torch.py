@@ -57,7 +57,7 @@ class Torch(unittest.TestCase):
 
     def test_exec(self):
         """Data that the IR does not tell is decided by the PTX, which runs with it."""
-        for way, runs, status, words in (("right", True, 0, "clean (this launch)"), ("race", True, 1, "race.waw"), ("graph", True, 0, "clean (this launch)"),
+        for way, runs, status, words in (("right", True, 0, "clean (this launch)"), ("race", True, 1, "race.waw"), ("large", True, 1, "race.waw"), ("graph", True, 0, "clean (this launch)"),
                                          ("race", False, 3, "its addresses are not known")):
             for text, ended in self.each("data.py", way, command=[WEIR, "exec", *([] if runs else ["--mode=capture"]), "--"]):
                 if "No module named" not in text:

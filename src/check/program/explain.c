@@ -116,9 +116,22 @@ static const char *bytes_of(const ProgramCheck *check, const RaceMemory *memory,
 
 /* ---- Races ------------------------------------------------------------------------------------------- */
 
-/* Whether the pair of sites was not reported yet; else it is counted. */
+/* The first site that is the same line of the program, in whatever stream. */
+static uint32_t line_of(ProgramCheck *check, uint32_t index) {
+    ProgramSite *site = &check->sites[index];
+    for (uint32_t i = 0; i < index && !site->line_of && site->where.size; i++) {
+        const ProgramSite *other = &check->sites[i];
+        if (other->process == site->process && str_equal(other->name, site->name) &&
+            str_equal(other->where, site->where))
+            site->line_of = i + 1;
+    }
+    site->line_of = site->line_of ? site->line_of : index + 1;
+    return site->line_of - 1;
+}
+
+/* Whether the pair of lines was not reported yet; else it is counted. */
 static bool is_new(ProgramCheck *check, const char *what, uint32_t one, uint32_t other) {
-    const char *key = verdict_text(check->verdict, "%s %u %u", what, one, other);
+    const char *key = verdict_text(check->verdict, "%s %u %u", what, line_of(check, one), line_of(check, other));
     void **seat = map_put(&check->pair_map, str_of(key));
     if (!seat) {
         check->races.failed = true;

@@ -22,6 +22,7 @@ typedef struct ProgramSite {
     uint32_t process;
     uint32_t line;             /* of the log, the first one */
     uint32_t next;             /* the one that was looked for after it */
+    uint32_t line_of;          /* the first site of the same line of the program, + 1; 0: it was not looked for */
     uint64_t left, left_bytes; /* allocations of this site that were never freed */
     bool of_host;              /* the host accesses what is allocated here without a call */
     uint32_t user;             /* the first site that accesses such memory, + 1; 0: none does */
@@ -70,8 +71,8 @@ typedef struct ProgramProcess {
     uint64_t id;
     bool named; /* the log says which one it is */
     Str name;
-    uint64_t time;       /* of what follows in it */
-    OrderThread *thread; /* that does what follows in it */
+    uint64_t time;             /* of what follows in it */
+    OrderThread *thread;       /* that does what follows in it */
     const OrderThread *caller; /* that is in the call of its next operation; NULL: none is known to be */
     OrderClock *called;        /* what threads of the host knew when it began */
     ProgramMapping *mappings;
