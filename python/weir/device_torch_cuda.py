@@ -140,6 +140,7 @@ class EventOrder:
     """What the order log has of an event."""
 
     logged_in = logged = None  # the order log that has it, and its number there
+    recorded = None  # how often the host had waited then; None: never, or it has been asked since
     key = None  # by which processes know it
 
     def logs(self, what, *stream):
@@ -151,6 +152,14 @@ class EventOrder:
             return
         self.enter(now)
         log(what, self.logged, *stream)
+        if what == "record":
+            self.recorded = now.awaited
+
+    def is_busy(self):
+        """An event is over when it is asked the second time, as on a GPU, or if the host has waited meanwhile."""
+        now, recorded = program.State.log, self.recorded
+        self.recorded = None
+        return now is not None and self.logged_in is now and recorded == now.awaited
 
     def enter(self, now):
         if self.logged_in is not now:
@@ -220,6 +229,9 @@ def make_classes(torch):
             return 0, -5
 
         def query(self):
+            now = program.State.log
+            if now is not None and not now.asked(number_of(self)):
+                return False
             log("await_stream", number_of(self))
             return True
 
@@ -269,6 +281,8 @@ def make_classes(torch):
             self.logs("wait", current.stream if stream is None else number_of(stream))
 
         def query(self):
+            if self.is_busy():
+                return False
             self.logs("await_event")
             return True
 

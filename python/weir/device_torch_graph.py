@@ -2,12 +2,16 @@
 is there are kept and not made, as on a GPU; an operator that makes a tensor has to say how large that is, so it is run, and
 what it computes counts for nothing. A replay does all of them again, in order, on the same memory."""
 
+import ctypes
 import itertools
+import weakref
 
 from . import device_torch, program
 from .device_torch import State
 
 pools = itertools.count(1)
+users = {}  # of each pool: the recordings that live and have memory of it
+scratch = {}  # of each pool that several use: a byte that stands for its memory
 
 
 def log(what, *values):
@@ -23,8 +27,8 @@ class Recording:
     """What a graph does: functions without arguments. Only operators of the thread that records, and of those that work for
     it (autograd's), come here: torch.cuda.graph lets no other work be done at the time."""
 
-    def __init__(self):
-        self.steps, self.inside = [], False
+    def __init__(self, pool=None):
+        self.steps, self.inside, self.pool = [], False, pool
         self.streams = {}  # of those that it was captured from: the stream that a replay has for each
         self.events = {}  # of those that were recorded meanwhile: their numbers in the order log
 
@@ -47,6 +51,7 @@ class Recording:
             self.streams[stream] = self.graph_stream(stream)
         for stream in self.streams.values():
             log("fork", begun, stream)
+        self.use_pool()
         try:
             for stream, where, work in list(self.steps):
                 program.current.stream, program.current.site = self.streams[stream], where
@@ -55,6 +60,19 @@ class Recording:
             program.current.stream, program.current.site = begun, site
         for stream in self.streams.values():
             log("join", begun, stream)
+
+    def use_pool(self):
+        """Graphs that share a pool may have the same memory for what they compute in between."""
+        now = program.State.log
+        if now is None or len(users.get(self.pool, ())) < 2:
+            return
+        known, byte = scratch.get(self.pool, (None, None))
+        if known is not now:
+            known, byte = scratch[self.pool] = now, ctypes.c_byte()
+            now.pinned(ctypes.addressof(byte), 1)
+        stream = next(iter(self.streams.values()), None)
+        if stream is not None:
+            now.operation("copy", stream, "a graph, in its memory pool", [f"w {ctypes.addressof(byte)} 1\n"])
 
     @staticmethod
     def graph_stream(captured):
@@ -85,6 +103,7 @@ class Recording:
                     made = kernel.compute(args, named)
                 return made
             made = self.made(kernel, args, named)
+            users.setdefault(self.pool, weakref.WeakSet()).add(self)
         finally:
             self.inside = False
         if kernel.written:  # and it returns nothing of that
@@ -158,7 +177,7 @@ def make_base():
             if State.graph is not None:
                 raise RuntimeError("CUDA error: operation not permitted when stream is capturing: another graph records")
             self._pool = pool or pool_handle()
-            self._weir = State.graph = Recording()
+            self._weir = State.graph = Recording(self._pool)
             program.State.captures = True
 
         def capture_end(self):

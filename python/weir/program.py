@@ -190,6 +190,7 @@ class Log:
         self.free_messages, self.message_count = [], 0
         self.file, self.closed = None, False  # opened once there is something to say: a process may do nothing on the device
         self.delays, self.meets = MOST_DELAYS, False  # meets: a launch accesses memory of other processes, and was not waited for
+        self.busy, self.awaited = set(), 0  # streams with operations since the host has waited; how often it has
         self.timed = False  # it says when things are done: other processes have memory or messages of this one
         self.lines += ["weirlog 1\n", f"process {os.getpid()}\n"]
         if State.devices > 1:
@@ -286,6 +287,7 @@ class Log:
 
     def operation(self, verb, stream, name, touches):
         self.operations += 1
+        self.busy.add(stream)
         self.add(f"{verb} {stream} {quoted(name)} {quoted(where())}\n", *touches)
 
     def host_access(self, name, touches):
@@ -296,6 +298,7 @@ class Log:
         if touches is None:
             return self.unknown_launch(stream, name, dependent)
         self.operations += 1
+        self.busy.add(stream)
         self.meets |= bool(steps)
         lines = list(steps)
         for touch in touches:
@@ -308,12 +311,14 @@ class Log:
     def unknown_launch(self, stream, name, dependent):
         """One that did not run, or of which it is not known what it accesses."""
         self.operations += 1
+        self.busy.add(stream)
         self.add(f"unknown {stream} {int(dependent)} {quoted(name)} {quoted(where())}\n")
 
     def fork(self, stream, graph_stream):
         self.add(f"fork {graph_stream} {stream}\n")
 
     def join(self, stream, graph_stream):
+        self.busy.add(stream)
         self.add(f"join {graph_stream} {stream}\n")
 
     def record(self, event, stream):
@@ -342,12 +347,24 @@ class Log:
             self.meets, self.delays = False, self.delays - 1
             time.sleep(DELAY)
 
-    def await_event(self, event):
+    def asked(self, stream):
+        """A stream is over when it is asked the second time, as on a GPU, or if the host has waited meanwhile."""
+        busy = stream in self.busy
+        self.busy.discard(stream)
+        return not busy
+
+    def awaits(self):
+        """What the host has waited for is not told apart."""
+        self.awaited += 1
+        self.busy.clear()
         self.delay()
+
+    def await_event(self, event):
+        self.awaits()
         self.add(f"await-event {event}\n")
 
     def await_stream(self, stream):
-        self.delay()
+        self.awaits()
         self.add(f"await-stream {stream}\n")
         if self.asynchronous and self.thread_count == 1:
             for address, streams in list(self.asynchronous.items()):
@@ -356,7 +373,7 @@ class Log:
                     del self.asynchronous[address]
 
     def await_all(self, device=None):
-        self.delay()
+        self.awaits()
         self.add("await-all\n" if State.devices == 1 else f"await-all {device_of(current.stream) if device is None else device}\n")
         if self.thread_count == 1 and State.devices == 1:
             self.asynchronous.clear()

@@ -295,6 +295,8 @@ typedef struct Event {
 /* The stream of a handle: 0, 1 and 2 stand for the default ones. NULL: there is none such. */
 Stream *stream_of(void *handle);
 Event *event_of(void *handle);
+/* A launch records it before it is over: when its CTAs have begun, or have triggered. */
+Error event_during_launch(void *event, void *stream);
 /* Entry points for the default stream of each thread set it for their call. */
 extern _Thread_local bool stream_per_thread;
 void stream_forget_all(uint64_t context);

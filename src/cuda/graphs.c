@@ -195,6 +195,8 @@ Error node_set_kernel(Node *node, const KernelNode *given) {
     memcpy(launch.grid, grid, sizeof grid);
     memcpy(launch.block, block, sizeof block);
     launch.cooperative = node->launch.cooperative;
+    launch.dependent = node->launch.dependent;
+    memcpy(launch.cluster, node->launch.cluster, sizeof launch.cluster);
     error = launch_fits(&launch);
     if (error)
         return error;
@@ -321,6 +323,14 @@ Error graph_event_waited(Event *event, Stream *stream) {
     stream->capture_status = 1;
     stream->origin &= !joins;
     return set_last(&stream->last, &stream->last_count, event->last, event->last_count, !joins) ? 0 : CUDA_NO_MEMORY;
+}
+
+Error graph_event_node(Event *event, Stream *stream, bool records) {
+    Node *node = captured(stream, records ? NODE_RECORD : NODE_WAIT);
+    if (!node)
+        return lost(stream);
+    node->event = event;
+    return 0;
 }
 
 Error do_cudaStreamBeginCaptureToGraph(void *handle, void *graph, void *const *from, const void *edges, size_t count,
@@ -483,6 +493,9 @@ static bool choose_lanes(Graph *graph, Node *const *order, size_t count) {
 
 static Error run_node(Node *node, Stream *lane) {
     HostNode host = node->host;
+    bool on_event = node->kind == NODE_WAIT || node->kind == NODE_RECORD;
+    if (on_event && !event_of(node->event)) /* the program has destroyed it */
+        return 0;
     switch (node->kind) {
     case NODE_KERNEL:
         node->launch.stream = lane;
@@ -547,7 +560,8 @@ Error graph_run(Graph *graph, Stream *stream) {
                          (unsigned long long)node->lane);
         cuda_came_from(node->caller);
         error = node->off ? 0 : run_node(node, &lane);
-        log_line("record %llu %llu", (unsigned long long)node->event_number, (unsigned long long)node->lane);
+        /* 2: a dependent launch may begin before it. */
+        log_line("record %llu %llu 2", (unsigned long long)node->event_number, (unsigned long long)node->lane);
     }
     cuda_came_from(caller);
     for (size_t i = 0; !error && i < graph->lane_count; i++)

@@ -59,6 +59,7 @@ struct Node {
     Event *event;
     void *memory;
     size_t bytes;
+    size_t place; /* among the nodes of its graph, while that is held against another */
     /* While it is launched: */
     unsigned mark;
     uint64_t lane, event_number;

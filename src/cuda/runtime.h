@@ -110,6 +110,8 @@ Error graph_fill(const char *name, Span to, Extent extent, unsigned value, unsig
 Error graph_host_function(Stream *stream, void *function, void *data);
 Error graph_event_recorded(Event *event, Stream *stream);
 Error graph_event_waited(Event *event, Stream *stream);
+/* A node that records the event, or waits for it, whenever the graph is launched. */
+Error graph_event_node(Event *event, Stream *stream, bool records);
 Error graph_allocate(Stream *stream, void **to, size_t bytes);
 Error graph_free(Stream *stream, void *memory);
 void graph_forget_all(void);

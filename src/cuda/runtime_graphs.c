@@ -660,13 +660,37 @@ Error do_cudaGraphLaunch(void *handle, void *stream_handle) {
     return graph_run(graph, stream);
 }
 
+static bool comes_behind(const Node *node, size_t place) {
+    for (size_t i = 0; i < node->from_count; i++)
+        if (node->from[i]->place == place)
+            return true;
+    return false;
+}
+
 /* Whether both have the same nodes and edges, one by one. */
 static bool is_alike(const Graph *a, const Graph *b) {
     const Node *x = a->nodes, *y = b->nodes;
-    for (; x && y; x = x->next, y = y->next)
+    for (; x && y; x = x->next, y = y->next) {
         if (x->kind != y->kind || x->from_count != y->from_count)
             return false;
+        for (size_t i = 0; i < x->from_count; i++)
+            if (!comes_behind(y, x->from[i]->place))
+                return false;
+    }
     return !x && !y;
+}
+
+static void number_nodes(const Graph *graph) {
+    size_t count = 0;
+    for (Node *node = graph->nodes; node; node = node->next)
+        node->place = count++;
+}
+
+static Error take_kernel(Node *node, const Node *from) {
+    node->launch.cooperative = from->launch.cooperative;
+    node->launch.dependent = from->launch.dependent;
+    memcpy(node->launch.cluster, from->launch.cluster, sizeof node->launch.cluster);
+    return node_set_kernel(node, &from->as_given);
 }
 
 /* What its nodes do is that of the other graph's from now on. */
@@ -679,6 +703,8 @@ Error do_cudaGraphExecUpdate(void *handle, void *other, void *result) {
         return CUDA_INVALID_VALUE;
     if (to)
         *to = (UpdateResult){0};
+    number_nodes(graph);
+    number_nodes(from);
     if (!is_alike(graph, from)) {
         if (to)
             to->result = TOPOLOGY_CHANGED;
@@ -688,7 +714,7 @@ Error do_cudaGraphExecUpdate(void *handle, void *other, void *result) {
     Error error = 0;
     for (const Node *y = from->nodes; !error && y; y = y->next, x = x->next) {
         if (y->kind == NODE_KERNEL)
-            error = node_set_kernel(x, &y->as_given);
+            error = take_kernel(x, y);
         else if (y->kind == NODE_GRAPH)
             error = set_child(x, y->child);
         x->copy = y->copy;

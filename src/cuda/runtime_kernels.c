@@ -91,7 +91,7 @@ Error do_cudaLaunchKernelExC(const RuntimeConfig *config, const void *function, 
     if (!error)
         error = launch(&made, function, config->grid, config->block, arguments, config->shared, config->stream);
     if (!error && made.event)
-        error = do_cudaEventRecord(made.event, config->stream);
+        error = event_during_launch(made.event, config->stream);
     return error;
 }
 

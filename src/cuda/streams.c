@@ -233,6 +233,21 @@ Error do_cudaEventDestroy(void *handle) {
     return CUDA_INVALID_HANDLE;
 }
 
+/* It is recorded while the last launch of the stream runs. */
+Error event_during_launch(void *handle, void *stream_handle) {
+    Event *event = event_of(handle);
+    Stream *stream = stream_of(stream_handle);
+    if (!event)
+        return CUDA_INVALID_HANDLE;
+    if (stream->capture)
+        return cuda_not_modeled("a launch that records an event, in a stream that is captured");
+    event->recorded = event->busy = true;
+    event->capture = NULL;
+    event->at = cuda_seconds();
+    log_line("record %llu %llu 1", (unsigned long long)event->number, (unsigned long long)stream->number);
+    return 0;
+}
+
 Error do_cudaEventRecordWithFlags(void *handle, void *stream_handle, unsigned flags) {
     Event *event = event_of(handle);
     Stream *stream = stream_of(stream_handle);
@@ -241,7 +256,7 @@ Error do_cudaEventRecordWithFlags(void *handle, void *stream_handle, unsigned fl
     if (flags > 1)
         return CUDA_INVALID_VALUE;
     if (stream->capture)
-        return graph_event_recorded(event, stream);
+        return flags ? graph_event_node(event, stream, true) : graph_event_recorded(event, stream);
     event->recorded = event->busy = true;
     event->capture = NULL;
     event->at = cuda_seconds();
@@ -260,6 +275,8 @@ Error do_cudaStreamWaitEvent(void *stream_handle, void *handle, unsigned flags) 
         return CUDA_INVALID_HANDLE;
     if (flags > 1)
         return CUDA_INVALID_VALUE;
+    if (stream->capture && flags)
+        return graph_event_node(event, stream, false);
     if (event->capture || stream->capture)
         return graph_event_waited(event, stream);
     if (event->recorded)

@@ -58,6 +58,24 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, int mode), cudaStreamEndCapture(cudaStream_t, cudaGraph_t *);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, void *result);
+cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags);
+typedef struct LaunchAttribute { /* cudaLaunchAttribute */
+    int id, pad;
+    union {
+        char room[64];
+        int value;
+        cudaEvent_t event;
+    };
+} LaunchAttribute;
+typedef struct LaunchConfig { /* cudaLaunchConfig_t */
+    dim3 grid, block;
+    size_t shared;
+    cudaStream_t stream;
+    const LaunchAttribute *attributes;
+    unsigned attribute_count;
+} LaunchConfig;
+cudaError_t cudaLaunchKernelExC(const LaunchConfig *config, const void *function, void **arguments);
 cudaError_t cudaGetDeviceProperties(void *properties, int device), cudaGetDeviceCount(int *count);
 cudaError_t cudaDeviceGetAttribute(int *value, int attribute, int device), cudaSetDevice(int device);
 cudaError_t cudaCreateTextureObject(unsigned long long *to, const void *a, const void *b, const void *c);
@@ -360,6 +378,103 @@ static void run_graph(void) {
     EXPECT(cudaGraphLaunch(exec, stream) == 0 && cudaStreamSynchronize(stream) == 0);
     EXPECT(cudaMemcpy(host, a, BYTES, DEVICE_TO_HOST) == 0 && host[1] == (1 * 3 + 5) * 3 + 5);
     free(host);
+}
+
+static void launch_apply(void *a, cudaStream_t stream, LaunchAttribute attribute) {
+    unsigned n = BYTES / 4;
+    void *arguments[] = {&a, &n};
+    LaunchConfig config = {{8, 1, 1}, {128, 1, 1}, 0, stream, &attribute, 1};
+    EXPECT(cudaLaunchKernelExC(&config, &apply, arguments) == 0);
+}
+
+enum { DEPENDENT = 6, AT_TRIGGER = 7, EXTERNAL = 1 };
+
+/* A dependent launch in a graph: it may begin while the launch before it runs. Nodes that are set anew are what they were. */
+static void run_graph_dependent(void) {
+    void *a;
+    cudaStream_t stream;
+    cudaGraph_t plain, graph;
+    cudaGraphExec_t exec;
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0 && cudaDeviceSynchronize() == 0);
+    EXPECT(cudaStreamCreateWithFlags(&stream, 1) == 0 && cudaStreamBeginCapture(stream, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0 && launch(&apply, 8, 128, a, NULL, stream) == 0);
+    EXPECT(cudaStreamEndCapture(stream, &plain) == 0 && cudaStreamBeginCapture(stream, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, stream) == 0);
+    launch_apply(a, stream, (LaunchAttribute){.id = DEPENDENT, .value = 1});
+    EXPECT(cudaStreamEndCapture(stream, &graph) == 0 && cudaGraphInstantiate(&exec, plain, 0) == 0);
+    EXPECT(cudaGraphExecUpdate(exec, graph, NULL) == 0);
+    EXPECT(cudaGraphLaunch(exec, stream) == 0 && cudaStreamSynchronize(stream) == 0 && cudaFree(a) == 0);
+}
+
+/* A graph records an event whenever it is launched: behind its kernel, or before it. */
+static void run_graph_event(int behind) {
+    void *a;
+    cudaStream_t streams[2];
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0 && cudaDeviceSynchronize() == 0);
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0 && cudaStreamBeginCapture(streams[0], 0) == 0);
+    if (!behind)
+        EXPECT(cudaEventRecordWithFlags(event, streams[0], EXTERNAL) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[0]) == 0);
+    if (behind)
+        EXPECT(cudaEventRecordWithFlags(event, streams[0], EXTERNAL) == 0);
+    EXPECT(cudaStreamEndCapture(streams[0], &graph) == 0 && cudaGraphInstantiate(&exec, graph, 0) == 0);
+    EXPECT(cudaGraphLaunch(exec, streams[0]) == 0 && cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaDeviceSynchronize() == 0 && cudaFree(a) == 0);
+}
+
+/* The launch may still run when its event is recorded. */
+static void run_launch_event(void) {
+    void *a;
+    cudaStream_t streams[2];
+    cudaEvent_t event;
+    set_variables();
+    EXPECT(cudaMalloc(&a, BYTES) == 0 && cudaMemset(a, 0, BYTES) == 0 && cudaDeviceSynchronize() == 0);
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0);
+    launch_apply(a, streams[0], (LaunchAttribute){.id = AT_TRIGGER, .event = event});
+    EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, a, NULL, streams[1]) == 0 && cudaDeviceSynchronize() == 0 && cudaFree(a) == 0);
+}
+
+/* Three nodes with two edges: one after the other, or two behind the first. */
+static cudaGraph_t three_nodes(void *const *memory, const cudaStream_t *streams, cudaEvent_t event, int beside) {
+    cudaGraph_t graph;
+    EXPECT(cudaStreamBeginCapture(streams[0], 0) == 0);
+    EXPECT(launch(&apply, 8, 128, memory[0], NULL, streams[0]) == 0 && cudaEventRecord(event, streams[0]) == 0);
+    EXPECT(cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, memory[1], NULL, streams[0]) == 0 && (beside || cudaEventRecord(event, streams[0]) == 0));
+    EXPECT(beside || cudaStreamWaitEvent(streams[1], event, 0) == 0);
+    EXPECT(launch(&apply, 8, 128, memory[2], NULL, streams[1]) == 0 && cudaEventRecord(event, streams[1]) == 0);
+    EXPECT(cudaStreamWaitEvent(streams[0], event, 0) == 0 && cudaStreamEndCapture(streams[0], &graph) == 0);
+    return graph;
+}
+
+/* A graph that can be launched takes what another does only if that has the same edges. */
+static void run_graph_update(void) {
+    void *memory[3];
+    cudaStream_t streams[2];
+    cudaEvent_t event;
+    cudaGraphExec_t exec;
+    set_variables();
+    for (int i = 0; i < 3; i++)
+        EXPECT(cudaMalloc(&memory[i], BYTES) == 0 && cudaMemset(memory[i], 0, BYTES) == 0);
+    for (int i = 0; i < 2; i++)
+        EXPECT(cudaStreamCreateWithFlags(&streams[i], 1) == 0);
+    EXPECT(cudaEventCreate(&event) == 0 && cudaDeviceSynchronize() == 0);
+    cudaGraph_t beside = three_nodes(memory, streams, event, 1), row = three_nodes(memory, streams, event, 0);
+    EXPECT(cudaGraphInstantiate(&exec, beside, 0) == 0 && cudaGraphExecUpdate(exec, row, NULL) == 910);
+    EXPECT(cudaGetLastError() == 910 && cudaGraphExecUpdate(exec, beside, NULL) == 0);
+    EXPECT(cudaGraphLaunch(exec, streams[0]) == 0 && cudaDeviceSynchronize() == 0);
+    for (int i = 0; i < 3; i++)
+        EXPECT(cudaFree(memory[i]) == 0);
 }
 
 /* Beyond the end of memory: the launch seems to be made, and everything after it fails. */
@@ -731,6 +846,16 @@ int main(int argc, char **argv) {
         run_asked(0);
     else if (strcmp(name, "graph") == 0)
         run_graph();
+    else if (strcmp(name, "graph-dependent") == 0)
+        run_graph_dependent();
+    else if (strcmp(name, "graph-event") == 0)
+        run_graph_event(1);
+    else if (strcmp(name, "graph-event-early") == 0)
+        run_graph_event(0);
+    else if (strcmp(name, "graph-update") == 0)
+        run_graph_update();
+    else if (strcmp(name, "launch-event") == 0)
+        run_launch_event();
     else if (strcmp(name, "bounds") == 0)
         run_bounds();
     else if (strcmp(name, "heap") == 0)

@@ -400,11 +400,14 @@ static void record(ProgramCheck *check, const OrderLine *line) {
         check->races.failed = true;
         return;
     }
-    bool while_runs = line->number_count > 2 && line->numbers[2] && lane->launched;
-    lane_issue(&check->order, lane, check->thread);
+    enum { WHILE_RUNS = 1, BETWEEN_NODES = 2 };
+    uint64_t when = line->number_count > 2 ? line->numbers[2] : 0;
+    bool while_runs = when == WHILE_RUNS && lane->launched;
+    if (when != BETWEEN_NODES)
+        lane_issue(&check->order, lane, check->thread);
     lanes_set(&check->order, event->clock, while_runs ? &lane->begun : &lane->now);
     event->lane = lane;
-    event->clock->open |= line->number_count > 2 && line->numbers[2];
+    event->clock->open |= when == WHILE_RUNS;
 }
 
 static void spawn(ProgramCheck *check, uint64_t id) {

@@ -1,12 +1,71 @@
-"""Programs that are right, and such that cannot be decided."""
+"""Programs that are right, such that cannot be decided, and bugs that are found without a GPU alone."""
 
 import ctypes
 import queue
 import threading
 from concurrent import futures
 
-from program_cases import N, OPEN, RIGHT, stream, zeros
+from program_cases import N, OPEN, RACE, RIGHT, bug, stream, zeros
 import torch
+
+
+@bug(RACE, "event")
+def asked_and_not_looked_at(fixed):
+    """What query() says is not looked at: without a GPU it is false the first time."""
+    x, side, event = zeros(), stream(), torch.cuda.Event()
+    with torch.cuda.stream(side):
+        x.add_(1)  # <- 2
+        event.record()
+    while not event.query() and fixed:
+        pass
+    x.mul_(2)  # <- 1
+    torch.cuda.synchronize()
+
+
+@bug(RACE, "wait_stream")
+def stream_asked_and_not_looked_at(fixed):
+    x, side = zeros(), stream()
+    with torch.cuda.stream(side):
+        x.add_(1)  # <- 2
+    while not side.query() and fixed:
+        pass
+    x.mul_(2)  # <- 1
+    assert not torch.cuda.current_stream().query()
+    torch.cuda.synchronize()
+    assert torch.cuda.current_stream().query() and side.query()
+
+
+@bug(RACE, "wait_stream")
+def graphs_of_one_pool(fixed):
+    """torch.cuda.graph_pool_handle: graphs that share a pool are not to run at the same time."""
+    pool, side, x, y, z = torch.cuda.graph_pool_handle(), stream(), zeros(), zeros(), zeros()
+    one, other = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(one, pool=pool):
+        y.copy_((x * 2) + 1)
+    with torch.cuda.graph(other, pool=pool):
+        z.copy_((x * 3) + 1)
+    torch.cuda.synchronize()
+    one.replay()  # <- 2
+    if fixed:
+        side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        other.replay()  # <- 1
+    torch.cuda.synchronize()
+
+
+@RIGHT.append
+def graphs_of_two_pools():
+    side, x, y, z = stream(), zeros(), zeros(), zeros()
+    one, other = torch.cuda.CUDAGraph(), torch.cuda.CUDAGraph()
+    with torch.cuda.graph(one):
+        y.copy_((x * 2) + 1)
+    with torch.cuda.graph(other):
+        z.copy_((x * 3) + 1)
+    torch.cuda.synchronize()
+    one.replay()
+    with torch.cuda.stream(side):
+        other.replay()
+    torch.cuda.synchronize()
 
 
 @RIGHT.append
