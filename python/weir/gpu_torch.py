@@ -80,7 +80,10 @@ class Log(program.Log):
         Library.operation(stream, verb.encode(), text[:-1].encode("utf-8", "replace"))
 
     def kernel(self, stream, name, dependent, touches, waits=False):
-        """A launch of a kernel, of which it is known where it may access memory, or (None) not even that. `waits`: a dependent one, for the launch before it, before it does anything."""
+        """A launch of a kernel, of which it is known where it may access memory, or (None) not even that.
+
+        `waits`: a dependent one, for the launch before it, before it does anything.
+        """
         self.operations += 1
         self.begun()
         text = f"{program.quoted(name)} {program.quoted(program.where())}\n"
@@ -410,7 +413,10 @@ def register():
 # ---- Triton ----------------------------------------------------------------------------------------------------
 
 
-COMPUTES = set("abs add and bfe bfi bfind brev clz cnot copysign cvt cvta div fma lop3 mad max min mov mul mul24 neg not or popc prmt rem sad selp set setp shf shl shr slct sub xor".split())
+COMPUTES = set(
+    "abs add and bfe bfi bfind brev clz cnot copysign cvt cvta div fma lop3 mad max min mov mul mul24 neg not or "
+    "popc prmt rem sad selp set setp shf shl shr slct sub xor".split()
+)
 
 
 def waits_first(ptx, name):
