@@ -243,13 +243,16 @@ static void add_cell_text(HtmlWriter *writer, const TableColumn *column, Tone to
     add(writer, toned ? "</span>" : "");
 }
 
-/* A barrier's name leads from its row to its block. */
+/* A barrier's name leads from its row to its block. A line says of what it is one, for screens where no heads stand above cells. */
 static void add_cell(HtmlWriter *writer, const Table *table, size_t row, size_t column) {
     Anchor anchor = column ? (Anchor){0} : table_anchor(table, row);
     bool named = anchor.kind && strcmp(anchor.kind, "barrier") == 0;
     Str text = table_text(table, row, column);
-    text_addf(writer->html.to, "<%s%s>", column ? "td" : "th scope=\"row\"",
+    text_addf(writer->html.to, "<%s%s", column ? "td" : "th scope=\"row\"",
               column_is_right(&table->columns[column]) ? " class=\"number\"" : "");
+    if (table->columns[column].content == IS_LINE)
+        text_addf(writer->html.to, " data-of=\"%s\"", table->columns[column].title);
+    add(writer, ">");
     if (named) {
         text_addf(writer->html.to, "<a class=\"name\" href=\"#sites-%zu\">", anchor.index);
         html_text(writer->html.to, text);
