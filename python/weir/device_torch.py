@@ -21,7 +21,7 @@ import os
 import re
 import threading
 
-from . import device_torch_memory, program, standin, unwritten
+from . import device_torch_memory, program, program_processes, standin, unwritten
 
 OLDEST = 2, 5
 
@@ -101,6 +101,13 @@ ACROSS = {"copy_", "_copy_from", "_copy_from_and_resize", "index", "index_put", 
 # Those that cannot be in a graph: the host waits for what they compute, or what they compute decides a size.
 WAITS = {"_local_scalar_dense", "item", "nonzero", "equal", "unique_dim", "_unique2", "_unique", "unique_consecutive", "is_nonzero",
          "masked_select", "unique_dim_consecutive"}
+# Collectives that write what they read.
+IN_PLACE = {"allreduce_", "allreduce_coalesced_", "reduce_", "broadcast_"}
+
+
+def is_target(name, argument):
+    """Of a collective."""
+    return argument.startswith("output") or (argument == "tensors" and (name in IN_PLACE or name.startswith("recv_")))
 
 
 class Kernel:
@@ -115,12 +122,15 @@ class Kernel:
         self.names = [argument.name for argument in schema.arguments]
         self.written = {}  # number of each argument that is written: the names of what aliases it
         self.outs = set()  # of those the ones that are only written
+        self.targets = set()  # numbers of arguments that a collective writes, which its schema does not say
         self.generator = None
         for number, argument in enumerate(schema.arguments):
             if argument.alias_info is not None and argument.alias_info.is_write:
                 self.written[number] = frozenset(argument.alias_info.before_set)
                 if argument.kwarg_only:
                     self.outs.add(number)
+            if self.schema_name.startswith("c10d::") and is_target(self.name, argument.name):
+                self.targets.add(number)
             if argument.name == "generator":
                 self.generator = number
         # What the CPU's kernel takes otherwise: tensors, alone and in lists, and devices.
@@ -357,22 +367,24 @@ class Kernel:
             value = args[number] if number < count else named.get(self.names[number]) if named else None
             if value is None:
                 continue
-            letter = "w" if number in self.written else "r"
+            target = number in self.targets and not program_processes.only_reads()
+            letter = "w" if target or number in self.written else "r"
             if isinstance(value, tensor_type):
                 found.append((letter, value))
             elif isinstance(value, (list, tuple)):
-                found += [(letter, one) for one in value if isinstance(one, tensor_type)]
+                found += [(letter, one) for one in tensors_in(value)]
         return found
 
     def note(self, args, named, seen, result):
         """Which bytes are known from here on."""
         torch = State.torch
         outs = [self.argument(number, args, named) for number in self.written]
+        targets = tensors_in([self.argument(number, args, named) for number in self.targets])
         flat = [one for out in outs for one in (out if isinstance(out, (list, tuple)) else [out]) if isinstance(one, torch.Tensor)]
-        only = {id(self.argument(number, args, named)) for number in self.outs}
+        only = {id(self.argument(number, args, named)) for number in self.outs} | {id(one) for one in targets if self.name not in IN_PLACE}
         made = [] if not self.fresh else list(result) if isinstance(result, (list, tuple)) else [result]
         made = [one for one in made if isinstance(one, torch.Tensor)]
-        unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + made if one.is_cuda])
+        unwritten.add_result(self.name, [one for one in seen if id(one) not in only], [one for one in flat + targets + made if one.is_cuda])
 
 
 def tensors_in(value):

@@ -119,6 +119,9 @@ class Log(program.Log):
         """Collectives over gloo go by the host; those over NCCL are kernels, of which nothing is known."""
         return State.torch.distributed.get_backend(group) == "gloo"
 
+    def stream_aside(self):
+        """The streams of such collectives are the driver's."""
+
     def copied_out(self):
         Library.waited(stream_here(State.torch.cuda.current_device()))
 

@@ -430,6 +430,13 @@ class Log:
         """Whether what a collective of the group orders is known."""
         return True
 
+    def stream_aside(self):
+        """A stream for collectives that the caller waits for later."""
+        from . import device_torch_cuda
+
+        self.stream(stream := next(device_torch_cuda.numbers))
+        return stream
+
     def copied_out(self):
         """A collective that goes by the host has copied what the current stream has made."""
         self.await_stream(current.stream)

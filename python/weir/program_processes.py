@@ -6,11 +6,14 @@ import functools
 import itertools
 import os
 import threading
+import weakref
 
 from . import _hook, program
 
 counter = itertools.count()
-inside = threading.local()  # `collective`: this thread is in one
+inside = threading.local()  # `collective`: this thread is in one; `reads`: it sends, and writes no tensor of its own
+ASIDE = {}  # of each group, in a log: streams for collectives that the caller waits for later
+WORKS = weakref.WeakKeyDictionary()  # of what such a collective returned: the log, and the event of its end
 COUNTS = {}  # of each group: collectives so far
 STREAMED = set()  # names of groups whose collectives are operations of the streams (NCCL): no host waits for them
 KEPT = {}  # of each group: the events of its last collectives there
@@ -21,6 +24,8 @@ ALL = ("barrier monitored_barrier all_reduce all_gather all_gather_object all_ga
        "all_to_all all_to_all_single all_reduce_coalesced all_gather_coalesced").split()
 FROM_ONE = {"broadcast": "src", "broadcast_object_list": "src", "scatter": "src", "scatter_object_list": "src"}
 TO_ONE = {"reduce": "dst", "gather": "dst", "gather_object": "dst"}
+LATER = ("isend", "irecv")  # who calls them always waits later
+ONE_WRITES = ("broadcast", "reduce")  # all but the one, and the one alone
 
 
 def send(count=1):
@@ -128,6 +133,70 @@ def take(log, keys):
         log.event_gone(event)
 
 
+def only_reads():
+    return getattr(inside, "reads", False)
+
+
+def aside(log, plain, args, named, label, streamed):
+    """A collective that begins after what the current stream has, in a stream of its own, until its work is waited for. NCCL has one
+    stream for those of a group; over gloo they run beside each other."""
+    free = ASIDE.setdefault((log, label), [])
+    stream = None if program.State.captures else free.pop() if free else log.stream_aside()
+    if stream is None:
+        return plain(*args, **named)
+    if streamed:
+        free.append(stream)
+    wait_for(log, stream, before := program.current.stream)
+    program.current.stream = stream
+    try:
+        result = plain(*args, **named)
+    finally:
+        program.current.stream = before
+    for tensor in tensors_of((args, tuple(named.values()))):
+        log.used(tensor.untyped_storage().data_ptr(), stream)
+    log.record(event := log.event(), stream)
+    try:
+        WORKS[result] = log, event
+        weakref.finalize(result, log.event_gone, event)
+        if not streamed:
+            weakref.finalize(result, free.append, stream)
+    except TypeError:  # it is no work: nobody can wait for it
+        log.wait(event, before)
+        log.event_gone(event)
+    return result
+
+
+def wait_for(log, stream, other):
+    log.record(event := log.event(), other)
+    log.wait(event, stream)
+    log.event_gone(event)
+
+
+def tensors_of(value):
+    if isinstance(value, (list, tuple)):
+        return [tensor for part in value for tensor in tensors_of(part)]
+    return [value] if has_tensors(value) else []
+
+
+def watch_works(core):
+    """What waits for a collective, or hands that on."""
+    def waiting(plain):
+        @functools.wraps(plain)
+        def wait(self, *args, **named):
+            result = plain(self, *args, **named)
+            log, event = WORKS.get(self, (None, None))
+            if log is not None and log is program.State.log and (result or plain.__name__ != "is_completed"):
+                log.wait(event, program.current.stream)
+            return result
+
+        return wait
+
+    work = core.Work
+    for name in ("wait", "synchronize", "is_completed", "get_future", "result", "block_current_stream"):
+        if hasattr(work, name):
+            setattr(work, name, waiting(getattr(work, name)))
+
+
 def exchanging(name, plain, distributed):
     """A collective, with messages: what each process knows and its stream has done, others know."""
     role = FROM_ONE.get(name) or TO_ONE.get(name)
@@ -135,7 +204,7 @@ def exchanging(name, plain, distributed):
     @functools.wraps(plain)
     def collective(*args, **named):
         log = program.State.log
-        if log is None or getattr(inside, "collective", False) or named.get("async_op") or program.current.quiet:
+        if log is None or getattr(inside, "collective", False) or program.current.quiet:
             return plain(*args, **named)
         try:
             group = group_of(args, named, distributed)
@@ -146,9 +215,17 @@ def exchanging(name, plain, distributed):
             return plain(*args, **named)
         one = size if role is None else root(plain, role, args, named, group, distributed)
         label = f"{os.getppid()}-{getattr(group, 'group_name', '')}"
+        streamed = getattr(group, "group_name", None) in STREAMED
+        inside.reads = name in ONE_WRITES and (rank == one) == (name == "broadcast")
+        if named.get("async_op") or name in LATER:
+            inside.collective = True
+            try:
+                return aside(log, plain, args, named, label, streamed)
+            finally:
+                inside.collective = inside.reads = False
         COUNTS[label] = number = COUNTS.get(label, 0) + 1
         key = f"{label}-{number}"
-        tensors, streamed = any(map(has_tensors, (*args, *named.values()))), getattr(group, "group_name", None) in STREAMED
+        tensors = any(map(has_tensors, (*args, *named.values())))
         sends = one is not None and (role is None or (rank == one) == (name in FROM_ONE))
         hears = one is not None and (role is None or (rank == one) != (name in FROM_ONE))
         if (tensors or streamed) and not (tensors and streamed):
@@ -165,7 +242,7 @@ def exchanging(name, plain, distributed):
             elif hears:
                 take(log, [f"{key}-{other}" for other in (range(size) if role is None or name in TO_ONE else [one]) if other != rank])
         finally:
-            inside.collective = False
+            inside.collective = inside.reads = False
         return result
 
     return collective
@@ -190,7 +267,8 @@ def watch_distributed():
     if not distributed.is_available():
         return
     core = distributed.distributed_c10d
-    for name in (*ALL, *FROM_ONE, *TO_ONE):
+    watch_works(core)
+    for name in (*ALL, *FROM_ONE, *TO_ONE, *LATER):
         plain = getattr(core, name, None)
         if plain is not None:
             made = exchanging(name, plain, distributed)

@@ -53,6 +53,60 @@ def graphs_of_one_pool(fixed):
     torch.cuda.synchronize()
 
 
+def group_of_one(backend):
+    import torch.distributed as distributed
+
+    distributed.init_process_group(backend, store=distributed.HashStore(), rank=0, world_size=1)
+    return distributed
+
+
+@bug(RACE, "wait_stream")
+def collective_not_waited_for(fixed):
+    """torch.distributed: what async_op returns has to be waited for before the tensor is used."""
+    distributed, x = group_of_one("gloo"), zeros()
+    torch.cuda.synchronize()
+    work = distributed.broadcast(x, 0, async_op=True)  # <- 2
+    if fixed:
+        work.wait()
+    x.add_(1)  # <- 1
+    work.wait()
+    torch.cuda.synchronize()
+    distributed.destroy_process_group()
+
+
+@bug(RACE, "wait_stream")
+def collective_writes(fixed):
+    """What a collective gathers is written, though the schema of its operator does not say so."""
+    distributed, x, side = group_of_one("gloo"), zeros(), stream()
+    out = [zeros()]
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = out[0] + 1  # <- 2
+    if fixed:
+        torch.cuda.current_stream().wait_stream(side)
+    distributed.all_gather(out, x)  # <- 1
+    torch.cuda.synchronize()
+    distributed.destroy_process_group()
+    return y
+
+
+@RIGHT.append
+def collectives_beside_others():
+    """One that is waited for later, beside other work; the root of a broadcast is only read."""
+    distributed, x, side = group_of_one("gloo"), zeros(), stream()
+    out = [torch.empty(N, device="cuda")]
+    work = distributed.all_gather(out, x, async_op=True)
+    y = x + 1
+    work.wait()
+    out[0].add_(y)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    distributed.broadcast(x, 0)
+    torch.cuda.synchronize()
+    distributed.destroy_process_group()
+
+
 @RIGHT.append
 def graphs_of_two_pools():
     side, x, y, z = stream(), zeros(), zeros(), zeros()
