@@ -301,6 +301,15 @@ typedef struct Verified {
     int answer;
 } Verified;
 
+/* A certificate is about this kernel only if its runs, made again, show what it says; NULL: they do. */
+static const char *runs_differ(PipelineResult *result, size_t kernel, Str certificate) {
+    const Op *function = result->functions[kernel];
+    const Proof *half = prove_sync_half(result->module, function, result->question.prove_seconds);
+    if (half->open_count)
+        return half->open[0].text;
+    return proof_has_runs(result->module, function, half, certificate) ? NULL : "they are others, or speak for others";
+}
+
 static void verify(void *context) {
     Verified *verified = context;
     PipelineResult *result = verified->result;
@@ -309,6 +318,8 @@ static void verify(void *context) {
         CertificateVerdict verdict =
             certificate_check(result->module, result->functions[i], verified->certificate, true, &result->arena);
         int answer = verdict.answer == CERTIFICATE_HOLDS ? 0 : verdict.answer == CERTIFICATE_FAILS ? 1 : 2;
+        const char *differ = answer ? NULL : runs_differ(result, i, verified->certificate);
+        answer = differ ? 1 : answer;
         verified->answer = answer > verified->answer ? answer : verified->answer;
         if (answer != 2)
             text_plainf(verified->to, "@%s: ", arena_copy(&result->arena, kernel.data, kernel.size));
@@ -318,7 +329,10 @@ static void verify(void *context) {
                       verdict.accesses, verdict.accesses == 1 ? "" : "es", verdict.steps, plural(verdict.steps),
                       verdict.bounds + verdict.preconditions, plural(verdict.bounds + verdict.preconditions),
                       plural(verdict.bounds + verdict.preconditions), verdict.runs, plural(verdict.runs));
-            text_addf(verified->to, "  on trust: what each run showed, and for how many others it speaks\n");
+            text_addf(verified->to, "  runs: made again, and they show what it says\n");
+        } else if (differ) {
+            text_plainf(verified->to, "%s: its runs were made again, and do not show what it says: %s\n",
+                        verified->name, differ);
         } else if (verdict.line) {
             text_plainf(verified->to, "%s:%u: %s\n", verified->name, verdict.line, verdict.why);
         } else {

@@ -393,11 +393,71 @@ static void write_runs(Writer *writer) {
     }
 }
 
-void proof_certificate(Module *module, const Op *function, const Proof *proof, Text *to) {
+static Writer *new_writer(Module *module, const Op *function, const Proof *proof, Text *to) {
     Writer *writer = ARENA_NEW(&module->arena, Writer);
     *writer = (Writer){.function = function, .proof = proof, .to = to, .arena = &module->arena};
     memset(writer->numbers, 0xff, sizeof writer->numbers);
     text_addf(to, "kernel %s\n", program_name(module, function));
+    return writer;
+}
+
+static void need_counts(Writer *writer) {
+    for (uint32_t i = 0; i < writer->proof->count_count; i++) {
+        const Condition *least = least_of(writer, &writer->proof->counts[i]);
+        if (least) {
+            need_condition(writer, least);
+            (void)asked_number(writer, least);
+        }
+    }
+}
+
+/* The next line about runs, without the precondition that it names; NULL: there is none. */
+static Str next_run_line(Str *rest) {
+    while (rest->size) {
+        const char *end = memchr(rest->data, '\n', rest->size);
+        Str line = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
+        size_t past = line.size + (end != NULL), where = 0;
+        *rest = (Str){rest->data + past, rest->size - past};
+        if (str_starts(line, STR("end")))
+            break;
+        if (!str_starts(line, STR("count ")) && !str_starts(line, STR("run")))
+            continue;
+        while (where < line.size && !str_starts((Str){line.data + where, line.size - where}, STR(" where")))
+            where++;
+        return (Str){line.data, where};
+    }
+    return (Str){0};
+}
+
+/* What is behind the line that names the kernel. */
+static Str part_of(Str text, const char *kernel) {
+    Text line = {0};
+    text_addf(&line, "\nkernel %s\n", kernel);
+    while (text.size && !str_starts(text, (Str){line.data, line.size}))
+        text = (Str){text.data + 1, text.size - 1};
+    size_t size = text.size ? line.size : 0;
+    text_free(&line);
+    return (Str){text.data + size, text.size - size};
+}
+
+bool proof_has_runs(Module *module, const Op *function, const Proof *proof, Str certificate) {
+    Text text = {0};
+    Writer *writer = new_writer(module, function, proof, &text);
+    need_counts(writer);
+    write_runs(writer);
+    Str own = {text.data, text.size}, other = part_of(certificate, program_name(module, function)), a, b;
+    bool same = true;
+    do {
+        a = next_run_line(&own);
+        b = next_run_line(&other);
+        same = a.size == b.size && (!a.size || memcmp(a.data, b.data, a.size) == 0);
+    } while (same && a.size);
+    text_free(&text);
+    return same;
+}
+
+void proof_certificate(Module *module, const Op *function, const Proof *proof, Text *to) {
+    Writer *writer = new_writer(module, function, proof, to);
     for (uint32_t i = 0; i < proof->carried_count; i++) {
         const ProofCarried *carried = &proof->carried[i];
         need_atoms(writer, carried->number);
@@ -414,13 +474,7 @@ void proof_certificate(Module *module, const Op *function, const Proof *proof, T
         write_access(writer, &proof->accesses[i], effect);
     }
     walk_steps(writer, need_step);
-    for (uint32_t i = 0; i < proof->count_count; i++) {
-        const Condition *least = least_of(writer, &proof->counts[i]);
-        if (least) {
-            need_condition(writer, least);
-            (void)asked_number(writer, least);
-        }
-    }
+    need_counts(writer);
     for (uint32_t i = 0; i < writer->asked_count; i++)
         write_condition(writer, &writer->asked[i]);
     write_bounds(writer);

@@ -8,4 +8,7 @@
 /* The part about a kernel that is proved. Memory: the module's arena. */
 void proof_certificate(Module *module, const Op *function, const Proof *proof, Text *to);
 
+/* Whether the runs of a proof, or of its half about all but global memory, are those of the certificate. */
+bool proof_has_runs(Module *module, const Op *function, const Proof *proof, Str certificate);
+
 #endif
