@@ -242,15 +242,27 @@ static Quantity number_of_product24(const NumberLook *look) {
     return quantity_multiply(quantities_in(look->k), a, b);
 }
 
+/* It was shifted to the left before, as far or farther. */
+static bool is_multiple(const Quantities *quantities, Quantity number, int64_t of) {
+    const Polynomial *terms = number == QUANTITY_NONE ? NULL : &quantities->all[number];
+    for (uint32_t i = 0; terms && i < terms->count; i++)
+        if (terms->terms[i].factor % of)
+            return false;
+    return terms != NULL;
+}
+
 static Quantity number_of_shift(const NumberLook *look, bool left) {
     Quantities *quantities = quantities_in(look->k);
+    bool quiet = look->k->quiet;
     int64_t by;
     if (!read_constant(look, 1, &by) || by < 0 || by >= look->op.width || by > 61)
         return QUANTITY_NONE;
     Quantity power = quantity_constant(quantities, INT64_C(1) << by);
     if (left)
         return quantity_multiply(quantities, read(look, 0), power);
+    look->k->quiet |= by > 1 && is_multiple(quantities, read(look, 0), INT64_C(1) << by); /* it is cut off on purpose */
     Quantity a = read_exact(look, 0, look->op.width, look->op.is_signed);
+    look->k->quiet = quiet;
     return a == QUANTITY_NONE ? a : quotient(look->k, &look->context->facts, a, power);
 }
 
