@@ -114,6 +114,7 @@ static bool set_global(PipelineResult *result, const weir_run_options *options, 
                                                           .granule = options->granule,
                                                           .slots = options->slots,
                                                           .ring = options->ring},
+                                               .releases = question->releases,
                                                .order_log = options->order_log,
                                                .resident = options->resident,
                                                .schedules = options->schedules,
@@ -226,8 +227,8 @@ static void read_run(void *context) {
                          .progress_context = options->progress_context};
     if (set_values(result, options->values, &question) && set_required(result, options->require, &question) &&
         set_schedule(result, options, &question.runs) && set_rules(result, options->rules, &question) &&
-        set_global(result, options, &question) && set_target(result, options->target, &question) &&
-        set_releases(result, options->triton, &question.releases))
+        set_releases(result, options->triton, &question.releases) && set_global(result, options, &question) &&
+        set_target(result, options->target, &question))
         result_ask(result, &question);
 }
 

@@ -99,7 +99,7 @@ static void complete_atomics(Module *module) {
         if (!op_is(op, CLASS_ATOMIC) && !op_is(op, CLASS_POLL))
             continue;
         unsigned count = effects_of(module, op, effects);
-        uint8_t stages = atomic_stages(op, effects, count, scratch_of(module, op).crosses_ctas);
+        uint8_t stages = atomic_stages(op, effects, count, scratch_of(module, op).crosses_ctas, 0);
         if (stages & STAGE_BEFORE && !meets(module, op->prev))
             insert(module, op, MEMBAR_CLUSTER);
         if (stages & STAGE_AFTER && op->next && !meets(module, op->next))

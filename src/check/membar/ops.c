@@ -51,7 +51,7 @@ OpFacts membar_facts(Membar *membar, const Op *op, const Effect *effects, unsign
     if (ends_cluster(membar, op))
         facts.stages |= STAGE_BEFORE;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL))
-        facts.atomic = atomic_stages(op, effects, count, false) != 0;
+        facts.atomic = atomic_stages(op, effects, count, false, membar->releases) != 0;
     return facts;
 }
 

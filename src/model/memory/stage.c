@@ -96,6 +96,15 @@ bool stage_is_from_39(const Op *function) {
            (!op_attr_around(function, "ttg.shared") || op_attr_around(function, "ttg.profile_scratch_memory_size"));
 }
 
+Past stage_atomics(const Module *module, const Op *function, ReleaseSet releases) {
+    ReleaseSet meeting = releases_from(RELEASE_3_9);
+    if (releases)
+        return !(releases & meeting) ? PAST_NOT : releases & ~meeting ? PAST_UNKNOWN : PAST_YES;
+    if (stage_is_from_39(function))
+        return PAST_YES;
+    return is_up_to_37(module) && !stage_is_fork(function) ? PAST_NOT : PAST_UNKNOWN;
+}
+
 bool stage_columns_from_one(Module *module) {
     return is_from_38(module);
 }

@@ -4,6 +4,7 @@
 #define MODEL_MEMORY_STAGE_H
 
 #include "ir/ir.h"
+#include "model/target/release.h"
 
 /* Whether the compiler is past a pass. */
 typedef enum Past { PAST_NOT, PAST_YES, PAST_UNKNOWN } Past;
@@ -28,6 +29,9 @@ bool stage_is_fork(const Op *function);
 /* Whether a module of clusters shows that it is of Triton 3.9 or later: only these say how many CTAs a product takes
  * before memory is placed. */
 bool stage_is_from_39(const Op *function);
+/* Whether all threads meet before an atomic that releases, and after one that acquires: Triton 3.9 lowers it so, 3.8
+ * does not. `releases`: of Triton that lower the IR; 0: not named, then by what the module shows. */
+Past stage_atomics(const Module *module, const Op *function, ReleaseSet releases);
 /* Whether columns of source locations are counted from 1, as Triton does from 3.8 on; else from 0. */
 bool stage_columns_from_one(Module *module);
 

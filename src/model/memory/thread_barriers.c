@@ -21,9 +21,10 @@ static bool joins_groups(const Op *op) {
     return op_is(op, CLASS_WGMMA_WAIT) && !op_attr(op, "warpGroupLocal") && partition_warps(op) > WARPGROUP;
 }
 
-uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch) {
+uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool scratch, ReleaseSet releases) {
     const Effect *update = effects_find(effects, count, EFFECT_UPDATE);
-    Order order = update ? update->order : ORDER_ACQ_REL;
+    bool meets = !releases || releases & releases_from(RELEASE_3_9);
+    Order order = !meets ? ORDER_RELAXED : update ? update->order : ORDER_ACQ_REL;
     uint8_t stages = 0;
     if (op_is(op, CLASS_POLL))
         return scratch ? STAGE_BETWEEN : STAGE_AFTER;
@@ -39,7 +40,7 @@ uint8_t atomic_stages(const Op *op, const Effect *effects, unsigned count, bool 
 uint8_t thread_stages(const Op *op, const Effect *effects, unsigned count, Scratch scratch, ReleaseSet releases) {
     uint8_t stages = gathers(op, effects, count, releases) || joins_groups(op) ? STAGE_BEFORE : 0;
     if (op_is(op, CLASS_ATOMIC) || op_is(op, CLASS_POLL))
-        stages |= atomic_stages(op, effects, count, scratch.bytes > 0);
+        stages |= atomic_stages(op, effects, count, scratch.bytes > 0, releases);
     else if (scratch.bytes > 0 && !scratch.warp_synchronous)
         stages |= STAGE_BETWEEN;
     return stages;

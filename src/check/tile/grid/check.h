@@ -9,6 +9,7 @@
 #include "check/tile/run/trail.h"
 #include "engine/hb/gsan.h"
 #include "machine/tile/grid/launch_sequence.h"
+#include "model/target/release.h"
 
 /* One kernel, launched once on every device (or on the one that its launch says). */
 typedef struct GlobalKernel {
@@ -29,6 +30,7 @@ typedef struct GlobalOptions {
     uint32_t schedules; /* how many are tried where CTAs talk to each other; 0: 6 */
     uint64_t seed;
     ClassesMode classes;
+    ReleaseSet releases;     /* of Triton that lower the IR; 0: those that launches name, or the IR shows */
     bool uniform;            /* programs that write to one place write the same (program_is_uniform) */
     uint64_t budget;         /* instructions of one run; 0: 400 million */
     const GridTrail *replay; /* this run and no other; NULL: none */

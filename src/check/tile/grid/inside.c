@@ -18,6 +18,7 @@
 #include "ir/op.h"
 #include "machine/tile/compile/slice.h"
 #include "model/effect/inline_ptx.h"
+#include "model/memory/stage.h"
 #include "model/memory/thread_barriers.h"
 #include "model/target/target.h"
 
@@ -122,13 +123,25 @@ static bool orders_global(const Op *op, const Effect *barrier) {
     return !amd || !barrier->spaces || barrier->spaces & 1u << SPACE_GLOBAL;
 }
 
-static uint8_t stages_at(const Program *program, uint32_t pc) {
+/* `atomics`: whether threads meet at those that release or acquire. */
+static uint8_t stages_at(const Program *program, uint32_t pc, Past atomics) {
     Effect effects[EFFECTS_MOST];
     const Op *op = program->ops[pc];
     if (!op || program->code[pc].code != CODE_EFFECTS)
         return 0;
     unsigned count = effects_of(program->module, op, effects);
-    return count ? thread_stages(op, effects, count, scratch_of(program->module, op), 0) : 0;
+    uint8_t stages = count ? thread_stages(op, effects, count, scratch_of(program->module, op), 0) : 0;
+    if (!op_is(op, CLASS_ATOMIC) || atomics == PAST_YES)
+        return stages;
+    uint8_t may = !(stages & ~STAGE_BETWEEN) || atomics == PAST_NOT ? 0 : MAY_OVERLAP;
+    return (uint8_t)((stages & STAGE_BETWEEN) | may | (may && stages & STAGE_BEFORE ? NEEDED_BEFORE : 0) |
+                     (may && stages & STAGE_AFTER ? NEEDED_AFTER : 0));
+}
+
+/* Of Triton that lower a kernel; 0: not named. */
+static ReleaseSet releases_of(const GlobalCheck *run, size_t kernel) {
+    const Launch *launch = run->kernels[kernel].launch;
+    return run->options->releases || !launch ? run->options->releases : releases_named(launch->triton);
 }
 
 void inside_set_up(GlobalCheck *run) {
@@ -143,8 +156,9 @@ void inside_set_up(GlobalCheck *run) {
         run->granules[i] = LARGEST_GRANULE;
     for (size_t i = 0; i < run->count; i++) {
         const Program *program = run->programs[i];
+        Past atomics = stage_atomics(run->kernels[i].module, run->kernels[i].function, releases_of(run, i));
         for (uint32_t pc = 0; pc < program->code_count; pc++)
-            run->stages[run->first_site[i] + pc] = stages_at(program, pc);
+            run->stages[run->first_site[i] + pc] = stages_at(program, pc, atomics);
     }
 }
 
@@ -171,7 +185,7 @@ static void find_needs(GlobalCheck *run) {
         const Op **functions = ARENA_ARRAY(run->arena, const Op *, count + 1);
         membar_functions(module, functions, count);
         for (size_t k = 0; k < count; k++)
-            add_needs(run, i, membar_analyze(module, functions[k], MEMBAR_SYNC, 0));
+            add_needs(run, i, membar_analyze(module, functions[k], MEMBAR_SYNC, releases_of(run, i)));
     }
 }
 
