@@ -1,9 +1,9 @@
 /* Results of several processes made one: JSON, and what JSON and SARIF share. */
 #include "api/merge.h"
 
-#include "render/json.h"
+#include "base/array.h"
+#include "base/order.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Small things -------------------------------------------------------------------------------- */
@@ -52,19 +52,21 @@ VerdictScope merge_scope(const Merge *merge) {
     return merge->verdict == VERDICT_CLEAN ? verdict_scope_weakest(merge->merged.scopes) : COVERS_NONE;
 }
 
-json_t *merge_known(Merge *merge, json_t *table, Numbering *mine, const char *key, json_t *what) {
+bool merge_known(Merge *merge, json_t *table, Numbering *mine, const char *key, size_t *at) {
     char *numbered = NULL;
     json_int_t number = json_integer_value(json_object_get(mine->seen, key));
     merge->failed |= json_object_set_new(mine->seen, key, json_integer(number + 1)) != 0;
     if (asprintf(&numbered, "%s\n%lld", key, (long long)number) < 0) {
         merge->failed = true;
-        return NULL;
+        return false;
     }
-    json_t *known = json_object_get(table, numbered);
-    if (!known)
-        merge->failed |= json_object_set(table, numbered, what) != 0;
+    const json_t *known = json_object_get(table, numbered);
+    if (known)
+        *at = (size_t)json_integer_value(known);
+    else
+        merge->failed |= json_object_set_new(table, numbered, json_integer((json_int_t)*at)) != 0;
     free(numbered);
-    return known;
+    return known != NULL;
 }
 
 static int pass_dump(const char *data, size_t size, void *to) {
@@ -76,11 +78,73 @@ void merge_write(Merge *merge, const json_t *value) {
     merge->failed |= json_dump_callback(value, pass_dump, merge->to, JSON_ENCODE_ANY) != 0;
 }
 
-void merge_write_list(Merge *merge, json_t *const *items, size_t count) {
-    for (size_t i = 0; i < count; i++) {
+/* ---- Parts --------------------------------------------------------------------------------------- */
+
+static bool seek_part(Merge *merge, size_t at, bool reading) {
+    MergeParts *parts = &merge->parts;
+    merge->failed |= !parts->kept || fseeko(parts->kept, (off_t)at, SEEK_SET) != 0;
+    parts->reading = reading;
+    return !merge->failed;
+}
+
+/* The value of a part is this one now. */
+static void keep_part(Merge *merge, MergePart *part, const json_t *value) {
+    MergeParts *parts = &merge->parts;
+    if (parts->reading && !seek_part(merge, parts->end, false))
+        return;
+    merge->failed |= json_dumpf(value, parts->kept, JSON_ENCODE_ANY) != 0;
+    off_t end = ftello(parts->kept);
+    merge->failed |= end < 0;
+    part->at = parts->end;
+    part->size = end < 0 ? 0 : (size_t)end - parts->end;
+    parts->end += part->size;
+}
+
+void merge_add_part(Merge *merge, const char *file, const json_t *value) {
+    MergeParts *parts = &merge->parts;
+    if (!parts->kept)
+        parts->kept = tmpfile();
+    bool room = parts->kept && ARRAY_ROOM(parts->items, parts->count, parts->capacity, 64);
+    char *own = room ? strdup(file) : NULL;
+    merge->failed |= !own;
+    if (!own)
+        return;
+    parts->items[parts->count] = (MergePart){.file = own, .number = parts->count};
+    keep_part(merge, &parts->items[parts->count++], value);
+}
+
+static json_t *kept_part(Merge *merge, const MergePart *part) {
+    char *text = malloc(part->size + 1);
+    bool good = text && seek_part(merge, part->at, true) && fread(text, 1, part->size, merge->parts.kept) == part->size;
+    json_t *value = good ? json_loadb(text, part->size, JSON_ALLOW_NUL, NULL) : NULL;
+    merge->failed |= !value;
+    free(text);
+    return value;
+}
+
+ORDER(by_file, MergePart, BY_TEXT(file) BY(number))
+
+void merge_write_parts(Merge *merge, size_t most) {
+    MergeParts *parts = &merge->parts;
+    char buffer[1 << 14];
+    if (parts->count)
+        qsort(parts->items, parts->count, sizeof *parts->items, by_file);
+    for (size_t i = 0; i < parts->count && i < most && seek_part(merge, parts->items[i].at, true); i++) {
         text_str(merge->to, i ? STR(",\n  ") : STR("\n  "));
-        merge_write(merge, items[i]);
+        for (size_t rest = parts->items[i].size, size; rest && !merge->failed; rest -= size) {
+            size = rest < sizeof buffer ? rest : sizeof buffer;
+            merge->failed |= fread(buffer, 1, size, parts->kept) != size;
+            text_add(merge->to, buffer, size);
+        }
     }
+}
+
+static void free_parts(MergeParts *parts) {
+    for (size_t i = 0; i < parts->count; i++)
+        free(parts->items[i].file);
+    free(parts->items);
+    if (parts->kept)
+        fclose(parts->kept);
 }
 
 /* ---- Documents ----------------------------------------------------------------------------------- */
@@ -124,7 +188,7 @@ static const char *version_of(const Merge *merge, const Document *document) {
     return merge_text(merge->sarif ? driver : document->root, "version");
 }
 
-static const json_t *shard_of(const Merge *merge, const Document *document) {
+static json_t *shard_of(const Merge *merge, const Document *document) {
     const json_t *holder = merge->sarif ? json_object_get(document->body, "properties") : document->root;
     return json_object_get(holder, "shard");
 }
@@ -150,7 +214,7 @@ static void say_missing(Merge *merge, const char *const *whose, size_t of) {
 }
 
 static bool place_shard(Merge *merge, const Document *document, const json_t *first, const char **whose) {
-    const json_t *shard = shard_of(merge, document);
+    const json_t *shard = document->shard;
     size_t number = merge_number(shard, "number"), of = merge_number(shard, "of");
     if (of != merge_number(first, "of") || merge_number(shard, "inputs") != merge_number(first, "inputs"))
         return merge_fail(merge, "%s: this shard is of different inputs than the others", document->path);
@@ -166,8 +230,8 @@ static bool place_shard(Merge *merge, const Document *document, const json_t *fi
 static bool find_shards(Merge *merge) {
     const json_t *first = NULL;
     for (size_t i = merge->count; i-- > 0;)
-        if (shard_of(merge, &merge->documents[i]))
-            first = shard_of(merge, &merge->documents[i]);
+        if (merge->documents[i].shard)
+            first = merge->documents[i].shard;
     size_t of = first ? merge_number(first, "of") : 0;
     if (!first)
         return true;
@@ -177,7 +241,7 @@ static bool find_shards(Merge *merge) {
     bool good = whose != NULL;
     merge->failed |= !good;
     for (size_t i = 0; i < merge->count && good; i++)
-        if (shard_of(merge, &merge->documents[i]))
+        if (merge->documents[i].shard)
             good = place_shard(merge, &merge->documents[i], first, whose);
     if (good)
         say_missing(merge, whose, of);
@@ -250,26 +314,72 @@ static bool require(Merge *merge, json_t *input) {
     return true;
 }
 
-/* The inputs of one document, to those of all. */
-static bool add_inputs(Merge *merge, const Document *document, json_t *table, json_t *all) {
-    Numbering mine = {json_object()};
-    json_t *inputs = json_object_get(document->body, "inputs");
-    bool good = mine.seen != NULL;
-    for (size_t i = 0; i < json_array_size(inputs) && good; i++) {
-        json_t *input = json_array_get(inputs, i);
-        char *key = NULL;
-        good = merge_worse(merge, document, merge_text(input, "verdict"));
-        if (asprintf(&key, "%s\n%s", merge_text(input, "file"), merge_text(input, "kernel")) < 0)
-            break;
-        json_t *known = merge_known(merge, table, &mine, key, input);
-        if (known)
-            unite_inputs(merge, known, input);
-        else
-            merge->failed |= json_array_append(all, input) != 0;
-        free(key);
+/* Counts what an input has; `by` is 1, or -1 where it is another one now. */
+static void count_input(Merge *merge, const json_t *input, int by) {
+    weir_merged *merged = &merge->merged;
+    const char *verdict = *merge_text(input, "file") ? merge_text(input, "verdict") : "";
+    for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
+        if (strcmp(verdict_kind_name(kind), verdict) == 0)
+            merged->kernels[kind] += (size_t)by;
+    if (strcmp(verdict_kind_name(VERDICT_CLEAN), verdict) == 0)
+        merged->scopes[scope_in(input)] += (size_t)by;
+    const json_t *findings = json_object_get(input, "findings");
+    for (size_t i = 0; i < json_array_size(findings); i++) {
+        const json_t *finding = json_array_get(findings, i);
+        bool suppressed = json_object_get(finding, "suppressed") != NULL;
+        bool note = strcmp(merge_text(finding, "severity"), "note") == 0;
+        *(suppressed ? &merged->suppressed : note ? &merged->notes : &merged->findings) += (size_t)by;
     }
+}
+
+/* A part that another document has, too. */
+static void unite_part(Merge *merge, MergePart *part, const json_t *from) {
+    json_t *into = kept_part(merge, part);
+    if (!into)
+        return;
+    count_input(merge, into, -1);
+    unite_inputs(merge, into, from);
+    count_input(merge, into, 1);
+    keep_part(merge, part, into);
+    json_decref(into);
+}
+
+static bool add_input(Merge *merge, const Document *document, Numbering *mine, const json_t *input) {
+    char *key = NULL;
+    size_t at = merge->parts.count;
+    if (!merge_worse(merge, document, merge_text(input, "verdict")))
+        return false;
+    if (asprintf(&key, "%s\n%s", merge_text(input, "file"), merge_text(input, "kernel")) < 0) {
+        merge->failed = true;
+    } else if (merge_known(merge, merge->table, mine, key, &at)) {
+        unite_part(merge, &merge->parts.items[at], input);
+    } else {
+        merge_add_part(merge, merge_text(input, "file"), input);
+        count_input(merge, input, 1);
+    }
+    free(key);
+    return !merge->failed;
+}
+
+/* What one document has, to that of all. */
+static bool merge_json(Merge *merge, const Document *document) {
+    Numbering mine = {json_object()};
+    const json_t *inputs = json_object_get(document->body, "inputs");
+    bool good = mine.seen != NULL;
+    merge->failed |= !good;
+    for (size_t i = 0; i < json_array_size(inputs) && good; i++)
+        good = add_input(merge, document, &mine, json_array_get(inputs, i));
     json_decref(mine.seen);
-    return good;
+    const json_t *kernels = json_object_get(document->body, "unseen_kernels");
+    merge->unseen.recorded |= kernels != NULL;
+    for (size_t k = 0; k < json_array_size(kernels); k++) {
+        const json_t *kernel = json_array_get(kernels, k);
+        unseen_add(&merge->unseen, &(UnseenKernel){merge_text(kernel, "name"), merge_number(kernel, "launches")});
+    }
+    const json_t *launches = json_object_get(document->body, "program_launches");
+    merge->launches.made += merge_number(launches, "made");
+    merge->launches.covered += merge_number(launches, "covered");
+    return good && merge_worse(merge, document, merge_text(document->root, "verdict"));
 }
 
 /* An input that was not looked at. */
@@ -280,128 +390,77 @@ static json_t *missing_input(const Merge *merge) {
                      "", "ir_line", 0, "notes");
 }
 
-/* By file; those of one stay in their order, which numbers tell. */
-typedef struct MergeSorted {
-    json_t *input;
-    size_t number;
-} MergeSorted;
-
-static int by_file(const void *a, const void *b) {
-    const MergeSorted *x = a, *y = b;
-    int order = strcmp(merge_text(x->input, "file"), merge_text(y->input, "file"));
-    return order ? order : (x->number > y->number) - (x->number < y->number);
+/* How many kernels are clean for less than what is required: they say so. */
+static size_t require_all(Merge *merge) {
+    size_t lacking = 0;
+    for (size_t i = 0; i < merge->parts.count && merge->required && !merge->failed; i++) {
+        json_t *input = kept_part(merge, &merge->parts.items[i]);
+        if (!input)
+            break;
+        count_input(merge, input, -1);
+        bool lacks = require(merge, input);
+        count_input(merge, input, 1);
+        if (lacks)
+            keep_part(merge, &merge->parts.items[i], input);
+        lacking += lacks;
+        json_decref(input);
+    }
+    return lacking;
 }
 
-static void count_inputs(Merge *merge, json_t *const *inputs, size_t count) {
-    weir_merged *merged = &merge->merged;
-    for (size_t i = 0; i < count; i++) {
-        const char *verdict = *merge_text(inputs[i], "file") ? merge_text(inputs[i], "verdict") : "";
-        for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
-            merged->kernels[kind] += strcmp(verdict_kind_name(kind), verdict) == 0;
-        merged->scopes[scope_in(inputs[i])] += strcmp(verdict_kind_name(VERDICT_CLEAN), verdict) == 0;
-        const json_t *findings = json_object_get(inputs[i], "findings");
-        for (size_t k = 0; k < json_array_size(findings); k++) {
-            bool suppressed = json_object_get(json_array_get(findings, k), "suppressed") != NULL;
-            bool note = strcmp(merge_text(json_array_get(findings, k), "severity"), "note") == 0;
-            merged->findings += !suppressed && !note;
-            merged->notes += !suppressed && note;
-            merged->suppressed += suppressed;
-        }
-    }
-}
-
-/* Kernels without PTX of all documents. */
-static void write_unseen(Merge *merge) {
-    Unseen unseen = {0};
-    for (size_t i = 0; i < merge->count; i++) {
-        const json_t *kernels = json_object_get(merge->documents[i].body, "unseen_kernels");
-        unseen.recorded |= kernels != NULL;
-        for (size_t k = 0; k < json_array_size(kernels); k++) {
-            const json_t *kernel = json_array_get(kernels, k);
-            unseen_add(&unseen, &(UnseenKernel){merge_text(kernel, "name"), merge_number(kernel, "launches")});
-        }
-    }
-    unseen_sort(&unseen);
-    if (unseen.recorded) {
-        unseen_json(&unseen, &(Json){.to = merge->to});
+static void write_json(Merge *merge) {
+    json_t *missing = merge->missing.size ? missing_input(merge) : NULL;
+    if (merge->missing.size)
+        merge_add_part(merge, "", missing);
+    json_decref(missing);
+    merge_lacks(merge, require_all(merge));
+    text_addf(merge->to, "{\"tool\": \"weir\", \"version\": ");
+    merge_write(merge, json_object_get(merge->documents[0].root, "version"));
+    text_addf(merge->to, ",\n \"inputs\": [");
+    merge_write_parts(merge, merge->parts.count);
+    text_addf(merge->to, "],\n ");
+    render_json_launches(&(Json){.to = merge->to}, &merge->launches);
+    text_addf(merge->to, merge->launches.made ? ",\n " : "");
+    unseen_sort(&merge->unseen);
+    if (merge->unseen.recorded) {
+        unseen_json(&merge->unseen, &(Json){.to = merge->to});
         text_addf(merge->to, ",\n ");
     }
-    merge->failed |= unseen.failed;
-    unseen_free(&unseen);
-}
-
-/* Launches of all programs. */
-static void write_launches(Merge *merge) {
-    JsonLaunches launches = {0};
-    for (size_t i = 0; i < merge->count; i++) {
-        const json_t *own = json_object_get(merge->documents[i].body, "program_launches");
-        launches.made += merge_number(own, "made");
-        launches.covered += merge_number(own, "covered");
-    }
-    render_json_launches(&(Json){.to = merge->to}, &launches);
-    text_addf(merge->to, launches.made ? ",\n " : "");
-}
-
-static void write_inputs(Merge *merge, const json_t *all) {
-    size_t count = json_array_size(all);
-    MergeSorted *sorted = calloc(count + 1, sizeof *sorted);
-    json_t **inputs = calloc(count + 1, sizeof *inputs);
-    merge->failed |= !sorted || !inputs;
-    for (size_t i = 0; i < count && !merge->failed; i++)
-        sorted[i] = (MergeSorted){json_array_get(all, i), i};
-    if (!merge->failed)
-        qsort(sorted, count, sizeof *sorted, by_file);
-    for (size_t i = 0; i < count && !merge->failed; i++)
-        inputs[i] = sorted[i].input;
-    if (!merge->failed) {
-        size_t lacking = 0;
-        for (size_t i = 0; i < count; i++)
-            lacking += require(merge, inputs[i]);
-        merge_lacks(merge, lacking);
-        count_inputs(merge, inputs, count);
-        text_addf(merge->to, "{\"tool\": \"weir\", \"version\": ");
-        merge_write(merge, json_object_get(merge->documents[0].root, "version"));
-        text_addf(merge->to, ",\n \"inputs\": [");
-        merge_write_list(merge, inputs, count);
-        text_addf(merge->to, "],\n ");
-        write_launches(merge);
-        write_unseen(merge);
-        text_addf(merge->to, "\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
-        render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
-        text_addf(merge->to, "}\n");
-    }
-    free(sorted);
-    free(inputs);
-}
-
-static bool merge_json(Merge *merge) {
-    json_t *table = json_object(), *all = json_array();
-    bool good = table && all;
-    merge->failed |= !good;
-    for (size_t i = 0; i < merge->count && good; i++)
-        good = add_inputs(merge, &merge->documents[i], table, all) &&
-               merge_worse(merge, &merge->documents[i], merge_text(merge->documents[i].root, "verdict"));
-    if (good && merge->missing.size)
-        merge->failed |= json_array_append_new(all, missing_input(merge)) != 0;
-    if (good)
-        write_inputs(merge, all);
-    json_decref(table);
-    json_decref(all);
-    return good;
+    merge->failed |= merge->unseen.failed;
+    text_addf(merge->to, "\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
+    render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
+    text_addf(merge->to, "}\n");
 }
 
 /* ---- All of it ----------------------------------------------------------------------------------- */
 
+static bool add_document(Merge *merge, Document *document) {
+    if (!read_document(merge, document))
+        return false;
+    const char *version = version_of(merge, document), *first = version_of(merge, &merge->documents[0]);
+    if (strcmp(version, first) != 0)
+        return merge_fail(merge, "%s: this is of weir %.40s, the first of weir %.40s", document->path, version, first);
+    document->shard = json_incref(shard_of(merge, document));
+    return merge->sarif ? merge_sarif(merge, document) : merge_json(merge, document);
+}
+
 static bool merge_all(Merge *merge) {
     for (size_t i = 0; i < merge->count; i++) {
-        if (!read_document(merge, &merge->documents[i]))
+        Document *document = &merge->documents[i];
+        if (!add_document(merge, document))
             return false;
-        const char *version = version_of(merge, &merge->documents[i]);
-        if (strcmp(version, version_of(merge, &merge->documents[0])) != 0)
-            return merge_fail(merge, "%s: this is of weir %.40s, the first of weir %.40s", merge->documents[i].path,
-                              version, version_of(merge, &merge->documents[0]));
+        if (i) {
+            json_decref(document->root);
+            document->root = document->body = NULL;
+        }
     }
-    return find_shards(merge) && (merge->sarif ? merge_sarif(merge) : merge_json(merge));
+    if (!find_shards(merge))
+        return false;
+    if (merge->sarif)
+        merge_write_sarif(merge);
+    else
+        write_json(merge);
+    return true;
 }
 
 int weir_merge(weir_context *context, const char *const *paths, size_t count, const char *required, weir_write *write,
@@ -410,14 +469,26 @@ int weir_merge(weir_context *context, const char *const *paths, size_t count, co
     Merge merge = {.documents = calloc(count + 1, sizeof *merge.documents),
                    .count = count,
                    .to = &out,
+                   .table = json_object(),
+                   .run = {json_array(), json_object(), json_array(), json_object(), true},
                    .required = required ? verdict_scope_named(required) : COVERS_NONE};
     for (size_t i = 0; i < count && merge.documents; i++)
         merge.documents[i].path = paths[i];
     bool good = merge.documents && (count || merge_fail(&merge, "there is nothing to merge")) &&
                 (!required || merge.required || merge_fail(&merge, "there is no scope '%.40s'", required)) &&
                 merge_all(&merge);
-    for (size_t i = 0; i < count && merge.documents; i++)
+    for (size_t i = 0; i < count && merge.documents; i++) {
         json_decref(merge.documents[i].root);
+        json_decref(merge.documents[i].shard);
+    }
+    json_t *lists[] = {merge.table, merge.run.rules, merge.run.rule_index, merge.run.notifications,
+                       merge.run.notification_table};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        merge.failed |= !lists[i];
+        json_decref(lists[i]);
+    }
+    unseen_free(&merge.unseen);
+    free_parts(&merge.parts);
     out.size = good ? out.size : 0;
     merge.failed |= sink_finish(&out) != 0;
     good &= !merge.failed;

@@ -1,20 +1,9 @@
 /* SARIF of several processes made one run: rules are those of all, results and notifications what each has more. */
 #include "api/merge.h"
 
-#include "render/json.h"
-
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_RESULTS = 25000 }; /* that code scanning takes of one run */
-
-/* The parts of the run that is made. */
-typedef struct MergeSarifJoined {
-    json_t *rules, *rule_index; /* a list; and where in it an id is */
-    json_t *results, *notifications;
-    json_t *result_table, *notification_table;
-    bool same_root;
-} MergeSarifJoined;
 
 static const json_t *driver_of(const Document *document) {
     return json_object_get(json_object_get(document->body, "tool"), "driver");
@@ -22,16 +11,16 @@ static const json_t *driver_of(const Document *document) {
 
 /* ---- What there is -------------------------------------------------------------------------------- */
 
-static void add_rules(Merge *merge, MergeSarifJoined *run, const Document *document) {
+static void add_rules(Merge *merge, const Document *document) {
     const json_t *rules = json_object_get(driver_of(document), "rules");
     for (size_t i = 0; i < json_array_size(rules); i++) {
         json_t *rule = json_array_get(rules, i);
         const char *id = merge_text(rule, "id");
-        if (json_object_get(run->rule_index, id))
+        if (json_object_get(merge->run.rule_index, id))
             continue;
         merge->failed |=
-            json_object_set_new(run->rule_index, id, json_integer((json_int_t)json_array_size(run->rules)));
-        merge->failed |= json_array_append(run->rules, rule) != 0;
+            json_object_set_new(merge->run.rule_index, id, json_integer((json_int_t)json_array_size(merge->run.rules)));
+        merge->failed |= json_array_append(merge->run.rules, rule) != 0;
     }
 }
 
@@ -43,7 +32,7 @@ static const char *uri_of(const json_t *result) {
     return merge_text(json_object_get(first_location(result), "artifactLocation"), "uri");
 }
 
-static bool add_results(Merge *merge, MergeSarifJoined *run, const Document *document) {
+static bool add_results(Merge *merge, const Document *document) {
     Numbering mine = {json_object()};
     json_t *results = json_object_get(document->body, "results");
     bool good = mine.seen != NULL;
@@ -51,7 +40,7 @@ static bool add_results(Merge *merge, MergeSarifJoined *run, const Document *doc
     for (size_t i = 0; i < json_array_size(results) && good; i++) {
         json_t *result = json_array_get(results, i);
         const char *id = merge_text(result, "ruleId");
-        json_t *index = json_object_get(run->rule_index, id);
+        json_t *index = json_object_get(merge->run.rule_index, id);
         char *key = NULL;
         if (!index) {
             good = merge_fail(merge, "%s: there is no rule '%.40s'", document->path, id);
@@ -62,15 +51,16 @@ static bool add_results(Merge *merge, MergeSarifJoined *run, const Document *doc
         if (asprintf(&key, "%s\n%s\n%s\n%s", id, uri_of(result), merge_text(prints, "weir/v1"),
                      merge_text(json_object_get(result, "properties"), "ir")) < 0)
             break;
-        if (!merge_known(merge, run->result_table, &mine, key, result))
-            merge->failed |= json_array_append(run->results, result) != 0;
+        size_t at = merge->parts.count;
+        if (!merge_known(merge, merge->table, &mine, key, &at))
+            merge_add_part(merge, uri_of(result), result);
         free(key);
     }
     json_decref(mine.seen);
     return good;
 }
 
-static void add_notifications(Merge *merge, MergeSarifJoined *run, const Document *document) {
+static void add_notifications(Merge *merge, const Document *document) {
     Numbering mine = {json_object()};
     const json_t *invocation = json_array_get(json_object_get(document->body, "invocations"), 0);
     json_t *notifications = json_object_get(invocation, "toolExecutionNotifications");
@@ -79,8 +69,9 @@ static void add_notifications(Merge *merge, MergeSarifJoined *run, const Documen
         if (strcmp(merge_text(json_object_get(notification, "descriptor"), "id"), "left-out") == 0)
             continue; /* that is said again */
         char *key = json_dumps(notification, JSON_SORT_KEYS | JSON_COMPACT);
-        if (key && !merge_known(merge, run->notification_table, &mine, key, notification))
-            merge->failed |= json_array_append(run->notifications, notification) != 0;
+        size_t at = json_array_size(merge->run.notifications);
+        if (key && !merge_known(merge, merge->run.notification_table, &mine, key, &at))
+            merge->failed |= json_array_append(merge->run.notifications, notification) != 0;
         merge->failed |= !key;
         free(key);
     }
@@ -99,7 +90,7 @@ static bool add_counts(Merge *merge, const Document *document) {
         scoped += merge_number(scopes, verdict_scope_name(scope));
     }
     merge->merged.scopes[COVERS_NONE] += merge_number(kernels, verdict_kind_name(VERDICT_CLEAN)) - scoped;
-    merge->where += merge_number(properties, "everyLaunchWhere");
+    merge->run.where += merge_number(properties, "everyLaunchWhere");
     merge->merged.findings += merge_number(properties, "findings");
     merge->merged.notes += merge_number(properties, "notes");
     merge->merged.suppressed += merge_number(properties, "suppressed");
@@ -107,77 +98,48 @@ static bool add_counts(Merge *merge, const Document *document) {
     return merge_worse(merge, document, merge_text(properties, "verdict"));
 }
 
-static bool add_document(Merge *merge, MergeSarifJoined *run, const Document *document) {
+bool merge_sarif(Merge *merge, const Document *document) {
     const json_t *root = json_object_get(document->body, "originalUriBaseIds");
     const json_t *first = json_object_get(merge->documents[0].body, "originalUriBaseIds");
-    run->same_root &= root && first && json_equal((json_t *)root, (json_t *)first);
-    add_rules(merge, run, document);
-    add_notifications(merge, run, document);
-    return add_counts(merge, document) && add_results(merge, run, document);
+    merge->run.same_root &= root && first && json_equal((json_t *)root, (json_t *)first);
+    add_rules(merge, document);
+    add_notifications(merge, document);
+    return add_counts(merge, document) && add_results(merge, document);
 }
 
 /* ---- Writing it ----------------------------------------------------------------------------------- */
 
-static void notify(Merge *merge, MergeSarifJoined *run, const char *id, const char *level, const Text *text) {
+static void notify(Merge *merge, const char *id, const char *level, const Text *text) {
     json_t *notification = json_pack("{s:{s:s}, s:s, s:{s:s%}}", "descriptor", "id", id, "level", level, "message",
                                      "text", text->data, text->size);
-    merge->failed |= json_array_append_new(run->notifications, notification) != 0;
+    merge->failed |= json_array_append_new(merge->run.notifications, notification) != 0;
 }
 
-/* By file; those of one stay in their order, which numbers tell. */
-typedef struct MergeSarifSorted {
-    json_t *result;
-    size_t number;
-} MergeSarifSorted;
-
-static int by_uri(const void *a, const void *b) {
-    const MergeSarifSorted *x = a, *y = b;
-    int order = strcmp(uri_of(x->result), uri_of(y->result));
-    return order ? order : (x->number > y->number) - (x->number < y->number);
-}
-
-static void write_results(Merge *merge, const MergeSarifJoined *run) {
-    size_t count = json_array_size(run->results);
-    MergeSarifSorted *sorted = calloc(count + 1, sizeof *sorted);
-    json_t **results = calloc(count + 1, sizeof *results);
-    merge->failed |= !sorted || !results;
-    for (size_t i = 0; i < count && !merge->failed; i++)
-        sorted[i] = (MergeSarifSorted){json_array_get(run->results, i), i};
-    if (!merge->failed)
-        qsort(sorted, count, sizeof *sorted, by_uri);
-    for (size_t i = 0; i < count && !merge->failed; i++)
-        results[i] = sorted[i].result;
-    if (!merge->failed)
-        merge_write_list(merge, results, count < MOST_RESULTS ? count : MOST_RESULTS);
-    free(sorted);
-    free(results);
-}
-
-static void write_root(Merge *merge, const MergeSarifJoined *run) {
+static void write_root(Merge *merge) {
     text_addf(merge->to, " \"originalUriBaseIds\": ");
-    if (run->same_root)
+    if (merge->run.same_root)
         merge_write(merge, json_object_get(merge->documents[0].body, "originalUriBaseIds"));
     else
         text_addf(merge->to, "{\"SRCROOT\": {\"description\": {\"text\": \"The root of the sources\"}}}");
     text_addf(merge->to, ",\n");
 }
 
-static void write_end(Merge *merge, const MergeSarifJoined *run) {
+static void write_end(Merge *merge) {
     const weir_merged *merged = &merge->merged;
     text_addf(merge->to,
               " \"invocations\": [{\"executionSuccessful\": %s, \"exitCode\": %d, "
               "\"exitCodeDescription\": \"%s\",\n \"toolExecutionNotifications\": ",
               merge->verdict == VERDICT_ERROR ? "false" : "true", verdict_status(merge->verdict),
               verdict_kind_name(merge->verdict));
-    merge_write(merge, run->notifications);
+    merge_write(merge, merge->run.notifications);
     text_addf(merge->to, "}],\n \"properties\": {\"verdict\": \"%s\", ", verdict_kind_name(merge->verdict));
     render_json_scope(&(Json){.to = merge->to}, merge_scope(merge));
     text_addf(merge->to, ", \"scopes\": {");
     for (VerdictScope scope = COVERS_COUNT - 1; scope > COVERS_NONE; scope--)
         text_addf(merge->to, "%s\"%s\": %zu", scope < COVERS_COUNT - 1 ? ", " : "", verdict_scope_name(scope),
                   merged->scopes[scope]);
-    if (merge->where)
-        text_addf(merge->to, "}, \"everyLaunchWhere\": %zu, \"kernels\": {", merge->where);
+    if (merge->run.where)
+        text_addf(merge->to, "}, \"everyLaunchWhere\": %zu, \"kernels\": {", merge->run.where);
     else
         text_addf(merge->to, "}, \"kernels\": {");
     for (VerdictKind kind = VERDICT_CLEAN; kind <= VERDICT_ERROR; kind++)
@@ -199,45 +161,29 @@ static void require(Merge *merge) {
     merge_lacks(merge, lacking);
 }
 
-static void write_run(Merge *merge, MergeSarifJoined *run) {
+void merge_write_sarif(Merge *merge) {
     json_t *driver = json_object_get(json_object_get(merge->documents[0].body, "tool"), "driver");
-    size_t count = json_array_size(run->results);
+    size_t count = merge->parts.count;
     merge->merged.left_out += count > MOST_RESULTS ? count - MOST_RESULTS : 0;
     require(merge);
     if (merge->missing.size)
-        notify(merge, run, "incomplete", "error", &merge->missing);
+        notify(merge, "incomplete", "error", &merge->missing);
     if (merge->lacking.size)
-        notify(merge, run, "incomplete", "error", &merge->lacking);
+        notify(merge, "incomplete", "error", &merge->lacking);
     Text said = {0};
     text_addf(&said, "%zu more results are omitted: code scanning takes %d per run", merge->merged.left_out,
               MOST_RESULTS);
     if (merge->merged.left_out)
-        notify(merge, run, "left-out", "error", &said);
+        notify(merge, "left-out", "error", &said);
     text_free(&said);
-    merge->failed |= json_object_set(driver, "rules", run->rules) != 0;
+    merge->failed |= json_object_set(driver, "rules", merge->run.rules) != 0;
     text_addf(merge->to, "{\"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\", \"version\": \"2.1.0\",\n");
     text_addf(merge->to, " \"runs\": [{\"tool\": {\"driver\": ");
     merge_write(merge, driver);
     text_addf(merge->to, "},\n \"columnKind\": \"unicodeCodePoints\",\n");
-    write_root(merge, run);
+    write_root(merge);
     text_addf(merge->to, " \"results\": [");
-    write_results(merge, run);
+    merge_write_parts(merge, MOST_RESULTS);
     text_addf(merge->to, "],\n");
-    write_end(merge, run);
-}
-
-bool merge_sarif(Merge *merge) {
-    json_t *lists[] = {json_array(), json_object(), json_array(), json_array(), json_object(), json_object()};
-    MergeSarifJoined run = {lists[0], lists[1], lists[2], lists[3], lists[4], lists[5], true};
-    bool good = true;
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        good &= lists[i] != NULL;
-    merge->failed |= !good;
-    for (size_t i = 0; i < merge->count && good; i++)
-        good = add_document(merge, &run, &merge->documents[i]);
-    if (good)
-        write_run(merge, &run);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-        json_decref(lists[i]);
-    return good;
+    write_end(merge);
 }

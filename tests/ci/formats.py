@@ -426,6 +426,28 @@ def merged_sarif():
         expect(len(json.loads(again)["runs"][0]["results"]) == len(whole_run["results"]), "results are there twice")
 
 
+def many_merged():
+    """Documents are not all in memory at once: what more of them take is their keys."""
+    with tempfile.TemporaryDirectory() as folder:
+        for fmt, few, many in (("json", 50, 1000), ("sarif", 20, 120)):
+            name = "ring-not-primed-hang.ttgir"
+            text, most = check(fmt, str(KERNELS / name))[1].decode(), []
+            for number in range(many):
+                Path(folder, f"{number}.{fmt}").write_text(text.replace(name, f"{number}.ttgir"))
+            for count in (few, many):
+                files = [f"{number}.{fmt}" for number in range(count)]
+                with open(Path(folder, "merged"), "wb") as merged:
+                    run = subprocess.Popen([WEIR, "merge", *files], cwd=folder, stdout=merged, stderr=subprocess.DEVNULL)
+                    _, status, used = os.wait4(run.pid, 0)
+                run.returncode = os.waitstatus_to_exitcode(status)
+                expect(run.returncode == 1, f"the status of {count} is {run.returncode}")
+                document = json.loads(Path(folder, "merged").read_bytes())
+                found = document["inputs"] if fmt == "json" else document["runs"][0]["results"]
+                expect(len(found) % count == 0 and found, f"of {count} there are {len(found)}")
+                most.append(used.ru_maxrss)
+            expect(most[1] - most[0] < 8 << 10, f"{fmt}: of {few} and of {many} files, {most} kB")
+
+
 def wrong_merges():
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (
@@ -453,5 +475,6 @@ test("paths below the root", below_root)
 test("what led to a finding", flows)
 test("shards", shards)
 test("SARIF of shards", merged_sarif)
+test("many that are merged", many_merged)
 test("what cannot be merged", wrong_merges)
 finish()
