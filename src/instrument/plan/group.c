@@ -107,7 +107,9 @@ static void add_part(InstrumentCode *code, const InstrumentStep *step, const Sit
         what++;
     group->what[group->count++] = what | (uint32_t)wide << GROUP_WIDE_AT | (uint32_t)checked << GROUP_CHECKED_AT |
                                   (uint32_t)last << GROUP_LAST_AT;
-    group->units += 1 + (checked ? RECORD_LANES * part->bits / 8 / RECORD_UNIT : 0);
+    group->units++;
+    if (checked) /* in an expression, GCC 14 reads the bits where there is no part, too */
+        group->units += RECORD_LANES * part->bits / 8 / RECORD_UNIT;
 }
 
 void write_grouped(InstrumentCode *code, const InstrumentStep *step) {
