@@ -18,7 +18,15 @@ SUBJECT_VERDICTS, FORMAT_TEXT, FORMAT_JSON = 0, 0, 1
 WRITE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 
 
-class RunOptions(ctypes.Structure):
+class Options(ctypes.Structure):
+    """Options say how large they are: a library that knows more fields takes those as zero."""
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.size = ctypes.sizeof(self)
+
+
+class RunOptions(Options):
     """weir_run_options."""
 
     _fields_ = [
@@ -34,11 +42,12 @@ class RunOptions(ctypes.Structure):
         ("progress", ctypes.c_void_p), ("progress_context", ctypes.c_void_p), ("block", ctypes.c_char_p),
         ("cluster", ctypes.c_char_p), ("shared", ctypes.c_char_p), ("values", ctypes.c_char_p), ("volatile_races", ctypes.c_int),
         ("require", ctypes.c_char_p), ("stop", ctypes.c_void_p), ("stop_context", ctypes.c_void_p),
-        ("core", ctypes.c_void_p), ("core_context", ctypes.c_void_p), ("core_after", ctypes.c_double), ("cross_check", ctypes.c_int), ("prove_time", ctypes.c_double), ("memory", ctypes.c_uint64),
+        ("core", ctypes.c_void_p), ("core_context", ctypes.c_void_p), ("core_after", ctypes.c_double),
+        ("cross_check", ctypes.c_int), ("prove_time", ctypes.c_double), ("memory", ctypes.c_uint64),
     ]
 
 
-class WriteOptions(ctypes.Structure):
+class WriteOptions(Options):
     """weir_write_options."""
 
     _fields_ = [
