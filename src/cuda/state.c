@@ -197,7 +197,8 @@ static bool is_new(const char *line) {
     return true;
 }
 
-static void say(const char *first, const char *format, va_list arguments) {
+/* False: that was said before. */
+static bool say(const char *first, const char *format, va_list arguments) {
     char line[1024], path[4096];
     const char *folder = getenv("WEIR_CAPTURE");
     int length = snprintf(line, sizeof line, "%s", first);
@@ -207,27 +208,39 @@ static void say(const char *first, const char *format, va_list arguments) {
         if (line[i] == '\n' || line[i] == '\r')
             line[i] = ' ';
     if (!is_new(line))
-        return;
+        return false;
     line[length++] = '\n';
     if (!folder || !*folder) {
-        if (*first && write(STDERR_FILENO, line, (size_t)length) < 0)
-            return;
-        return;
+        return !*first || write(STDERR_FILENO, line, (size_t)length) >= 0;
     }
     if (snprintf(path, sizeof path, "%s/capture.log", folder) >= (int)sizeof path)
-        return;
+        return true;
     int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (file < 0)
-        return;
+        return true;
     if (write(file, line, (size_t)length) < 0)
         cuda.folder = NULL;
     close(file);
+    return true;
+}
+
+/* The verdict of the program says so, too, in every format. */
+static void log_missing(const char *format, va_list arguments) {
+    char sentence[1024];
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    for (char *at = sentence; *at; at++)
+        if (*at == '\n' || *at == '\r' || *at == '"' || *at == '\\')
+            *at = *at == '"' || *at == '\\' ? '\'' : ' ';
+    log_line("missing \"%s\"", sentence);
 }
 
 void cuda_note(const char *format, ...) {
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    say("note ", format, arguments);
+    va_copy(again, arguments);
+    if (say("note ", format, arguments))
+        log_missing(format, again);
+    va_end(again);
     va_end(arguments);
 }
 
