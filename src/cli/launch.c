@@ -195,7 +195,7 @@ static void say_next(const LaunchWanted *wanted, const char *to, size_t open) {
     if (standard)
         fputs("weir check --launch FILE takes it\n", stderr);
     else if (!to && place)
-        fprintf(stderr, "saved as %s, weir check finds it\n", place);
+        fprintf(stderr, "save it as %s, where weir check finds it\n", place);
     else if (to && place && strcmp(to, place) != 0)
         fprintf(stderr, "weir check --launch %s %s takes it\n", to, wanted->path);
     else
