@@ -206,7 +206,7 @@ static void quotes_are_bounded(void **state) {
     sample->report.partition_count = 3000;
     Text page = body_of(sample);
     assert_int_equal(count_of(page.data, "<li id=\"L"), 2000);
-    HAS(page, "<td class=\"number\">4000000</td>");
+    HAS(page, "<td class=\"number\" data-of=\"IR line\">4000000</td>");
     const char *cut = strstr(page.data, "<li id=\"L10\"");
     assert_non_null(cut);
     assert_int_equal(strstr(cut, " \xe2\x80\xa6</code>") - strchr(cut, '\xc3'), 400);
