@@ -243,7 +243,8 @@ static void add_cell_text(HtmlWriter *writer, const TableColumn *column, Tone to
     add(writer, toned ? "</span>" : "");
 }
 
-/* A barrier's name leads from its row to its block. A line says of what it is one, for screens where no heads stand above cells. */
+/* A barrier's name leads from its row to its block. A line says of what it is one, for screens where no heads stand
+ * above cells. */
 static void add_cell(HtmlWriter *writer, const Table *table, size_t row, size_t column) {
     Anchor anchor = column ? (Anchor){0} : table_anchor(table, row);
     bool named = anchor.kind && strcmp(anchor.kind, "barrier") == 0;

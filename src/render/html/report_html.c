@@ -175,9 +175,8 @@ static void add_outcome(Html *html, const Verdict *verdict) {
 
 static void add_places(HtmlWriter *writer, const Finding *finding) {
     const char *line = is_program(&writer->html) ? "log line" : writer->html.report->ptx ? "PTX line" : "IR line";
-    const TableColumn columns[] = {{"does", IS_WORDS, true},   {"who", IS_WORDS, true},
-                                   {"op", IS_CODE, true},      {"detail", IS_WORDS, true},
-                                   {"source", IS_WORDS, true}, {line, IS_LINE, true}};
+    const TableColumn columns[] = {{"does", IS_WORDS, true},   {"who", IS_WORDS, true},    {"op", IS_CODE, true},
+                                   {"detail", IS_WORDS, true}, {"source", IS_WORDS, true}, {line, IS_LINE, true}};
     Table table = table_begin(columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < finding->place_count; i++) {
         const FindingPlace *place = &finding->places[i];
