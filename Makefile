@@ -204,7 +204,12 @@ $(DEVICE)/%.ptx: src/device/%.c $(wildcard src/device/*.h) src/trace/shadow.h sr
 	@mkdir -p $(@D)
 	@if $(DEVICE_CC) --print-targets 2>/dev/null | grep -q nvptx64; then \
 		echo '$(DEVICE_CC) $(device_flags) -S -o $@ $<'; $(DEVICE_CC) $(device_flags) -S -o $@.$$$$ $< && mv $@.$$$$ $@; \
-		else : > $@; fi
+		else [ -e $@ ] || : > $@; fi
+# What is empty for want of that compiler is made again once there is one.
+device_again := $(if $(shell command -v $(DEVICE_CC)),$(shell find $(DEVICE) -name '*.ptx' -size 0 2>/dev/null))
+ifneq ($(device_again),)
+$(device_again): FORCE
+endif
 device: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
 $(BUILD)/obj/instrument/emit/shadow_runtime.o: $(DEVICE)/compact.ptx $(DEVICE)/seed.ptx
 $(BUILD)/obj/instrument/emit/shadow_runtime.o: visibility = -fPIC -fvisibility=hidden -DDEVICE_FOLDER='"$(DEVICE)"'
