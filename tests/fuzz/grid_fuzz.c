@@ -31,7 +31,7 @@ static void run_row(Module *module, const Op *function, const Launch *launches, 
                     Verdict *verdict) {
     GlobalKernel kernels[LAUNCHES];
     for (size_t i = 0; i < LAUNCHES; i++)
-        kernels[i] = (GlobalKernel){module, function, &launches[i], verdict};
+        kernels[i] = (GlobalKernel){.module = module, .function = function, .launch = &launches[i], .verdict = verdict};
     check = global_check_new(&module->arena);
     global_check_run(check, kernels, LAUNCHES, &(GlobalOptions){.budget = STEPS, .replay = replay});
     forget_check();
