@@ -389,7 +389,7 @@ static void launch_apply(void *a, cudaStream_t stream, LaunchAttribute attribute
 
 enum { DEPENDENT = 6, AT_TRIGGER = 7, EXTERNAL = 1 };
 
-/* A dependent launch in a graph may begin while the one before it runs. Nodes that are set again stay what they were. */
+/* A dependent launch in a graph may begin while the one before it runs. Nodes that are set again stay as they are. */
 static void run_graph_dependent(void) {
     void *a;
     cudaStream_t stream;
