@@ -7,6 +7,9 @@
 
 #include <unistd.h>
 
+/* Built with the thread sanitizer, no code of this library may run in a thread before the sanitizer knows it. */
+#ifndef __SANITIZE_THREAD__
+
 static const ThreadWatch watch = {log_thread_made, log_thread_not_made, log_thread_begun, log_thread_joined};
 static pid_t process;
 
@@ -26,3 +29,5 @@ EXPORTED int pthread_join(pthread_t thread, void **value) {
     void *next = dlsym(RTLD_NEXT, "pthread_join");
     return getpid() == process ? watched_join(&watch, next, thread, value) : (*(ThreadJoin **)&next)(thread, value);
 }
+
+#endif
