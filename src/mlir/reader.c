@@ -102,12 +102,12 @@ static Item broken_alias = {.kind = ITEM_METADATA};
 /* `#name = attribute` or `!name = type` */
 static bool read_alias(MlirReader *r) {
     const char *start = r->p++;
-    Str name = take_suffix(r);
-    if (!name.size || is_class(*name.data, CLASS_DIGIT))
+    Str suffix = take_suffix(r);
+    if (!suffix.size || is_class(*suffix.data, CLASS_DIGIT))
         return fail(r, start, "expected an alias's name after '%c'", *start);
-    if (memchr(name.data, '.', name.size))
+    if (memchr(suffix.data, '.', suffix.size))
         return fail(r, start, "an alias's name must not have a '.'");
-    name = str_between(start, r->p);
+    Str name = str_between(start, r->p);
     if (!take(r, '='))
         return fail(r, r->p, "expected '=' after an alias's name");
     void **place = module_put(r->module, &r->module->aliases, name);

@@ -87,7 +87,8 @@ static void translate_outstanding_ops(Translation *translation, const MembarStat
             continue;
         for (uint32_t left = translate(translation, entry->access); left; left--) {
             ages[effect->outstanding_count][0] = (uint8_t)entry->young;
-            ages[effect->outstanding_count++][1] = (uint8_t)(entry->old < callee->age_most ? entry->old : AGE_MOST);
+            ages[effect->outstanding_count++][1] =
+                (uint8_t)(entry->old < callee->age_most ? entry->old : (int32_t)AGE_MOST);
         }
     }
 }

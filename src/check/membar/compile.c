@@ -450,7 +450,7 @@ static void find_age_most(Membar *membar) {
         if (step->kind == STEP_AWAIT && step->count > most)
             most = step->count;
     }
-    membar->age_most = most < AGE_MOST ? (int32_t)most + 1 : AGE_MOST;
+    membar->age_most = most < AGE_MOST ? (int32_t)most + 1 : (int32_t)AGE_MOST;
 }
 
 static uint32_t add_foreign(Membar *membar, Access access) {

@@ -629,7 +629,7 @@ static void exact_end(Gsan *gsan, Thread *thread) {
     clock_join(&gsan->clocks, &launch->end, thread->clock);
     clock_drop(&gsan->clocks, thread->clock);
     thread->clock = NULL;
-    for (int i = 0; i < SCOPES; i++) {
+    for (unsigned i = 0; i < SCOPES; i++) {
         clock_drop(&gsan->clocks, thread->fences[i]);
         clock_drop(&gsan->clocks, thread->observed[i]);
         thread->fences[i] = thread->observed[i] = NULL;
