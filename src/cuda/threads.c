@@ -7,9 +7,6 @@
 
 #include <unistd.h>
 
-/* Built with the thread sanitizer, no code of this library may run in a thread before the sanitizer knows it. */
-#ifndef __SANITIZE_THREAD__
-
 static const ThreadWatch watch = {log_thread_made, log_thread_not_made, log_thread_begun, log_thread_joined};
 static pid_t process;
 
@@ -20,7 +17,9 @@ __attribute__((constructor)) static void name_process(void) {
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, ThreadFunction *function,
                             void *argument) {
     void *next = dlsym(RTLD_NEXT, "pthread_create");
-    if (getpid() != process || is_own_thread(__builtin_return_address(0), &process))
+    const void *caller = __builtin_return_address(0);
+    if (getpid() != process || is_own_thread(caller, &process) ||
+        is_sanitizer(caller, dlsym(RTLD_DEFAULT, "__interceptor_pthread_create")))
         return (*(ThreadCreate **)&next)(thread, attributes, function, argument);
     return watched_create(&watch, next, thread, attributes, function, argument);
 }
@@ -29,5 +28,3 @@ EXPORTED int pthread_join(pthread_t thread, void **value) {
     void *next = dlsym(RTLD_NEXT, "pthread_join");
     return getpid() == process ? watched_join(&watch, next, thread, value) : (*(ThreadJoin **)&next)(thread, value);
 }
-
-#endif

@@ -24,6 +24,14 @@ int watched_create(const ThreadWatch *watch, void *next, pthread_t *thread, cons
                    ThreadFunction *function, void *argument);
 int watched_join(const ThreadWatch *watch, void *next, pthread_t thread, void **value);
 
+/* Whether a sanitizer makes the call, whose own function `interceptor` is: before it knows a thread no other code may
+ * run there. */
+static inline bool is_sanitizer(const void *caller, const void *interceptor) {
+    Dl_info of_caller, of_interceptor;
+    return interceptor && dladdr(caller, &of_caller) && dladdr(interceptor, &of_interceptor) &&
+           of_caller.dli_fbase == of_interceptor.dli_fbase;
+}
+
 /* Whether the caller is in the library that `here` is in, whose threads are not the program's. */
 static inline bool is_own_thread(const void *caller, const void *here) {
     Dl_info of_caller, own;

@@ -22,7 +22,9 @@ static bool looks(void) {
 EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, ThreadFunction *function,
                             void *argument) {
     void *next = next_dlsym(RTLD_NEXT, "pthread_create");
-    if (!looks() || is_own_thread(__builtin_return_address(0), &process))
+    const void *caller = __builtin_return_address(0);
+    if (!looks() || is_own_thread(caller, &process) ||
+        is_sanitizer(caller, next_dlsym(RTLD_DEFAULT, "__interceptor_pthread_create")))
         return (*(ThreadCreate **)&next)(thread, attributes, function, argument);
     return watched_create(&watch, next, thread, attributes, function, argument);
 }
